@@ -205,6 +205,7 @@ def draw(document: dict[str, Any], path: Path, statistic: str) -> None:
         axes.axhline(1 / BAR, color="black", linestyle="--", linewidth=0.8)
         axes.set_yscale("log")
         axes.tick_params(labelsize=6.5)
+        axes.tick_params(axis="x", rotation=60)
         axes.set_title(tasks, fontsize=8.5)
         axes.legend(fontsize=6)
     figure.supylabel(f"time of an iteration ({statistic}), in parts of auto", fontsize=8)

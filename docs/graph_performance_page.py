@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes graph-performance.md and its pictures from figures/graph_kernels_*.json and figures/loop_lowerings_host.json.
+"""Writes graph-performance.md and its pictures from figures/graph_kernels_*.json and figures/loop_lowerings_*.json.
 
 The files are what benchmarks/graph_kernels.py and benchmarks/loop_lowerings.py wrote on the machines that the page
 names. `.ci/gpu graph_kernels` takes new ones of a GPU; put them into figures/ and run `python -m
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.statistic import cell, values, verdict
+from benchmarks.statistic import cell, number, value, values, verdict
 from docs.figures_text import LEGEND, markdown
 
 HERE = Path(__file__).parent
@@ -21,7 +21,9 @@ FIGURES = HERE / "figures"
 
 # Title of a part -> its file.
 MACHINES = {"On a GPU": "graph_kernels_h200", "On the CPU": "graph_kernels_host"}
-LOWERINGS = "loop_lowerings_host"
+LOWERINGS = {"GPU": "loop_lowerings_h200", "CPU": "loop_lowerings_host"}
+AUTO, BARE = "auto", "bare CUDA C++"
+ROWS = "2 tasks, "  # of the table of lowerings
 
 HEAD = """# Performance of graphs
 
@@ -65,6 +67,18 @@ the bar. Where all lines are above it, "auto" takes at most 1.05 times as long a
 
 Measured and drawn by `python benchmarks/loop_lowerings.py --statistic best`.
 
+## Lowerings of a loop on a GPU
+
+{gpu}. The same loops as on the CPU, and the picture as above, with medians. The bare loop is a cooperative kernel in
+CUDA C++ with the grid of the resident loop, a barrier after each task, and the counter in a register. Microseconds of
+an iteration:
+
+{gpu_table}
+
+![Lines of the time of an iteration over the length of the arrays](figures/loop_lowerings_h200.svg)
+
+Measured and drawn by `python benchmarks/loop_lowerings.py --driver cuda`.
+
 ## Reasons for the differences
 
 * C code compares the arguments of a call with the parameters of the nodes. A call with the same arguments is one
@@ -106,15 +120,30 @@ def graph_performance_page() -> str:
     for title, file in taken().items():
         document = json.loads((FIGURES / f"{file}.json").read_text())
         parts.append(PART.format(title=title, machine=document["machine"], file=file, table=table(document)))
-    lowerings = json.loads((FIGURES / f"{LOWERINGS}.json").read_text())["machine"]
-    return HEAD.format(legend=LEGEND) + "".join(parts) + TAIL.format(lowerings=lowerings)
+    gpu, cpu = (json.loads((FIGURES / f"{file}.json").read_text()) for file in LOWERINGS.values())
+    tail = TAIL.format(
+        lowerings=cpu["machine"], gpu=gpu["machine"], gpu_table=lowerings_table(gpu["figures"])
+    )
+    return HEAD.format(legend=LEGEND) + "".join(parts) + tail
+
+
+def lowerings_table(figures: dict[str, Any]) -> str:
+    """Return the table of the lowerings of the loop of two tasks, and of `auto` divided by the bare loop."""
+    chosen = {title.removeprefix(ROWS): row for title, row in figures.items() if title.startswith(ROWS)}
+    columns = list(next(iter(chosen.values())))
+    lines = [
+        [title, *(cell(row[name]) for name in columns), number(value(row[AUTO]) / value(row[BARE]))]
+        for title, row in chosen.items()
+    ]
+    return markdown(["", *columns, f"{AUTO} / bare"], lines)
 
 
 def main() -> None:
     (HERE / "graph-performance.md").write_text(graph_performance_page())
     for file in taken().values():
         draw("graph_kernels.py", file)
-    draw("loop_lowerings.py", LOWERINGS, "--statistic", "best")
+    draw("loop_lowerings.py", LOWERINGS["CPU"], "--statistic", "best")
+    draw("loop_lowerings.py", LOWERINGS["GPU"])
 
 
 def draw(program: str, file: str, *options: str) -> None:

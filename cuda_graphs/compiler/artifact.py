@@ -208,8 +208,9 @@ class Artifact:
     disjoint  pairs of arrays that must not share memory in a call, since sections run at the same time
     apart     pairs of arrays that must not share memory in a call, since fused tasks use both
     equal     pairs of extents (`bound_of`) that must be equal in a call, since a fused task had both as bounds
-    sums      sizes of the loops with sums of floats: if all are large, code with fuse="large" has fewer tasks
+    large_loops  sizes of loops: if all are large, code with fuse="large" has fewer tasks
     fusion    (lines of neighbouring tasks, the reason why they are not fused; "" for fused tasks), in order
+    again     (lines of fused tasks, what their iterations compute again, in words)
     gradient  the description of a gradient, if this kernel computes one
     parts     of a part of a kernel: the plan of all parts (autodiff/parts.py)
     early     an entry may begin before the previous entry has ended: it waits for that by itself
@@ -232,8 +233,9 @@ class Artifact:
     disjoint: tuple[DisjointArrays, ...] = ()
     apart: tuple[tuple[Span, Span], ...] = ()
     equal: tuple[tuple[Any, Any], ...] = ()
-    sums: tuple[LoopSize, ...] = ()
+    large_loops: tuple[LoopSize, ...] = ()
     fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
+    again: tuple[tuple[tuple[int, ...], str], ...] = ()
     early: bool = False
     why: str = ""
     gradient: GradientInfo | None = None

@@ -28,7 +28,7 @@ from cuda_graphs.compiler.passes.check_sections import check_sections, disjoint_
 from cuda_graphs.compiler.passes.conditions_in_memory import conditions_in_memory
 from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
 from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
-from cuda_graphs.compiler.passes.fuse_tasks import fuse_tasks
+from cuda_graphs.compiler.passes.fuse_tasks import NOTHING_AGAIN, Limits, fuse_tasks
 from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
 from cuda_graphs.compiler.passes.limit_loops import limit_loops
 from cuda_graphs.compiler.passes.limit_recursion import limit_recursion
@@ -123,6 +123,7 @@ def lower(
     chain: str | None = None,
     fuse: str | None = None,
     contracts: bool = False,
+    most_again: Limits = NOTHING_AGAIN,
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
@@ -136,10 +137,11 @@ def lower(
     `debug` keeps asserts, checks indices, and checks integer results unless `finds_overflow` is False. `graph`, one of
     LOWERINGS, is for graph kernels. With `chain`, consecutive tasks become one launch: "all" tasks, or only "light"
     ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
-    generator may contract floats. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have
-    checkpoints. `rules` are those for numbers of the source. `exchanges` are the objects whose all_reduce may be inside
-    a resident loop. `early` makes all tasks early, and names the arrays that they may read before they wait.
-    `has_warps`: warps of a block may go different ways. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws
+    generator may contract floats; `most_again` is the work that an iteration may do again. `mode`, one of MODES, is for
+    gradients. `checkpoints` is for kernels that have checkpoints. `rules` are those for numbers of the source.
+    `exchanges` are the objects whose all_reduce may be inside a resident loop. `early` makes all tasks early, and names
+    the arrays that they may read before they wait. `has_warps`: warps of a block may go different ways. `verify_ir`,
+    like CUDA_GRAPHS_DEBUG=2, checks the IR's laws
     after each pass (verifier.py).
     """
     with trace.timed("frontend"):
@@ -169,7 +171,7 @@ def lower(
     compared = {"fuse": fuse if mode is None else None}
     options: dict[Any, dict[str, Any]] = {
         demote_atomics: compared,
-        fuse_tasks: {"fuse": fuse, "contracts": contracts},
+        fuse_tasks: {"fuse": fuse, "contracts": contracts, "most_again": most_again},
         privatise_atomics: compared,
         split_at_barriers: {"agrees": rules.agrees, "has_warps": has_warps},
     }
@@ -263,6 +265,7 @@ def compile_kernel(
         "verify_ir": verify_ir,
         "fuse": fuse,
         "contracts": target.fast_math,
+        "most_again": target.most_again,
         "mode": mode,
         "checkpoints": checkpoints,
         "rules": rules,
@@ -385,8 +388,9 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         disjoint=disjoint_arrays(program.kernel),
         apart=tuple((span(one), span(other)) for one, other in program.apart),
         equal=program.equal,
-        sums=program.sums,
+        large_loops=program.large_loops,
         fusion=program.fusion,
+        again=program.again,
         checkpoints=program.kernel.checkpoints,
         early=target.is_early(program),
         stack_bytes=program.kernel.stack_bytes,

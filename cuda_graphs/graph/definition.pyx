@@ -32,7 +32,7 @@ from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.executable.executable cimport instantiate_graph
 from cuda_graphs.graph.flow.task_flow cimport make_task_flow
 from cuda_graphs.objects.numbers cimport read_size, read_unsigned
-from cuda_graphs.objects.source cimport find_source, keep_source, text_of
+from cuda_graphs.objects.source cimport keep_source, text_of
 from cuda_graphs.graph.nodes.labels cimport property_of_holder
 from cuda_graphs.graph.operands.operands cimport accept_context
 from cuda_graphs.graph.operands.parameter cimport count_temporaries, declare, list_unused, make_temporary
@@ -385,7 +385,7 @@ cdef Condition make_condition(
             status[0] = graph_driver().cuGraphConditionalHandleCreate(&record.handle, graph.raw, context, value, flags)
     if status[0]:
         return None
-    record.source = keep_source(graph, find_source())
+    keep_source(graph, &record.source)
     graph.conditions.push_back(record)
     condition = Condition._from_handle(record.handle, hierarchy_number(graph[0]))
     condition._context = context

@@ -5,7 +5,9 @@ from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeKind
 
 # Raises ValueError if `graph` is in the body of a conditional node and bodies do not hold nodes of this kind. `name` is
 # the name of the new node, or None.
-cdef int check_fits_body(GraphBox* graph, NodeKind kind, object name) except -1
+cdef inline int check_fits_body(GraphBox* graph, NodeKind kind, object name) except -1:
+    return 0 if graph.holder == NULL else check_kind_fits_body(graph, kind, name)
+cdef int check_kind_fits_body(GraphBox* graph, NodeKind kind, object name) except -1
 
 # Does the same for the node that a captured call will make.
 cdef int check_call_fits_body(CapturedCall& call, NodeKind kind, object name=*) except -1

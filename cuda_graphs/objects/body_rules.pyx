@@ -31,9 +31,7 @@ cdef dict HOLDERS = {
 cdef str BODIES_HOLD = "bodies hold kernel, empty, memset, memcpy, child graph and conditional nodes only"
 
 
-cdef int check_fits_body(GraphBox* graph, NodeKind kind, object name) except -1:
-    if graph.holder == NULL:  # the common case
-        return 0
+cdef int check_kind_fits_body(GraphBox* graph, NodeKind kind, object name) except -1:
     refused = REFUSED.get(<int>kind)
     around = None if refused is None else body_around(graph)
     if around is None:

@@ -48,7 +48,8 @@ cdef enum:
 
 cdef int add_operation(CaptureBox& capture, const char* what) except -1:
     cdef Operation done
-    done.what, done.source = what, keep_source(&capture.box(), find_source())
+    done.what = what
+    keep_source(&capture.box(), &done.source)
     capture.ledger.push_back(done)
     return 0
 
@@ -56,7 +57,7 @@ cdef int add_operation(CaptureBox& capture, const char* what) except -1:
 cdef int record_spoiler(CaptureBox& capture, CUresult status, const char* what) except -1:
     if capture.spoiler.status != CUDA_SUCCESS:
         return 0
-    capture.spoiler.source = keep_source(&capture.box(), find_source())
+    keep_source(&capture.box(), &capture.spoiler.source)
     capture.spoiler.what = what
     capture.spoiler.foreign = status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
     capture.spoiler.status = status

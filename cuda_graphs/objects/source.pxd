@@ -22,6 +22,6 @@ cdef str source_text(PyObject* code, int instruction)
 cdef bint pin_source() noexcept
 cdef void unpin_source() noexcept
 
-# keep_source() stores a source in the hierarchy of a graph; text_of() returns its text, or None when it is unknown.
-cdef SourceLocation keep_source(GraphBox* graph, Source source) except *
+# keep_source() stores the present source in the hierarchy of a graph; text_of() returns its text, or None when it is unknown.
+cdef int keep_source(GraphBox* graph, SourceLocation* place) except -1
 cdef object text_of(GraphBox* graph, SourceLocation source)

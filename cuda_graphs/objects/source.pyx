@@ -134,15 +134,24 @@ cdef void unpin_source() noexcept:
     pinned_threads -= 1
 
 
-cdef SourceLocation keep_source(GraphBox* graph, Source source) except *:
-    cdef SourceLocation place
+cdef int keep_source(GraphBox* graph, SourceLocation* place) except -1:
+    cdef Source source
+    cdef Frame* frame = NULL
+    if not pinned_threads:
+        frame = PyEval_GetFrame()
+    if frame != NULL:
+        place.code = graph.sources.find(code_of(frame))
+        if place.code:  # the table has code of users only
+            place.instruction = PyFrame_GetLasti(frame)
+            return 0
+    source = find_source()
     if source.code == NULL:
-        return place
+        return 0
     place.code = graph.sources.find(source.code)
     if place.code == 0:
         place.code = graph.sources.add(hold_python(source.code))
     place.instruction = source.instruction
-    return place
+    return 0
 
 
 cdef object text_of(GraphBox* graph, SourceLocation source):

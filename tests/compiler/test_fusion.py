@@ -277,8 +277,8 @@ def test_sum_of_floats_joins_its_producer_where_its_order_is_not_fixed():
     lines = ["for i in b:", "    b[i] = a[i] * s", "for i in b:", "    q[0] += b[i]"]
     few, many = (fused(kernel_of(*lines), fuse) for fuse in ("call", "large"))
     assert (len(few.tasks), len(many.tasks)) == (2, 1)
-    assert few.sums == ((None, ((0, ("extent", "b", 0), 1),)),)
-    assert many.sums == ()
+    assert few.large_loops == ((None, ((0, ("extent", "b", 0), 1),)),)
+    assert many.large_loops == ()
     for program in (few, many):
         compare(program, arguments(), exact=False)
 
@@ -292,7 +292,7 @@ def test_sum_of_floats_joins_its_producer_where_its_order_is_not_fixed():
     ],
 )
 def test_sums_that_would_stay_alone_need_no_second_code(lines):
-    assert fused(kernel_of(*lines)).sums == ()
+    assert fused(kernel_of(*lines)).large_loops == ()
 
 
 def test_bins_stay_bins_in_a_fused_task():
@@ -447,7 +447,7 @@ def test_tasks_in_a_loop_are_fused_and_those_around_it_are_not_joined_to_them():
 # Refusals: lines of the program, and the reason. The first line of the body is line 2.
 REFUSED = {
     "an element of another iteration": (
-        ["for i in a:", "    a[i] = s", "for i in a:", "    d[i] = a[(i + 1) % 37]"],
+        ["for i in a:", "    a[i] = s", "for i in a:", "    d[i] = a[(i + 1) % 37]", "    a[i] = 2.0"],
         "line 5 reads 'a' at other elements than line 3 writes",
     ),
     "an element that a later task overwrites": (

@@ -620,9 +620,10 @@ class Program:
     early    a task may begin before the previous task has ended, and waits for that itself
     early_loads  paths of the arrays that it may read before it waits
     fusion   (lines of neighbouring tasks, the reason why they are not one task; "" for fused tasks)
+    again    (lines of fused tasks, what their iterations compute again, in words)
     apart    pairs of arrays that calls of this code must not let overlap: those of the kernel, and of fused tasks
     equal    pairs of extents (artifact.bound_of) that are equal in calls of this code: fused tasks had both as bounds
-    sums     sizes (artifact.LoopSize) of loops with sums of floats: if all are large, other code has fewer tasks
+    large_loops  sizes (artifact.LoopSize) of loops: if all are large, other code has fewer tasks
     """
 
     kernel: Kernel
@@ -633,9 +634,10 @@ class Program:
     early: bool = False
     early_loads: frozenset[str] = frozenset()
     fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
+    again: tuple[tuple[tuple[int, ...], str], ...] = ()
     apart: tuple[tuple[Array, Array], ...] = ()
     equal: tuple[tuple[Any, Any], ...] = ()
-    sums: tuple[Any, ...] = ()
+    large_loops: tuple[Any, ...] = ()
 
 
 def _inner(statement: Any) -> tuple[Block, ...]:

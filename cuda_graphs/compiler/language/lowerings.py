@@ -16,6 +16,6 @@ IN_MEMORY = ("host", "resident")  # lowerings with conditions in memory
 # How much is known about the arrays when neighbouring tasks are fused.
 FUSIONS = {
     "call": "each call compares their ranges and extents, and runs other code if fused tasks do not fit them",
-    "large": "the same, and sums of floats have so many iterations that their order is not fixed",
+    "large": "the same, and loops are so long that the order of sums is not fixed, and that memory is their limit",
     "any": "nothing: nodes of a graph may get other arrays",
 }

@@ -7,7 +7,7 @@
     cg.atomic_max(change[0], x[i])                            0.0 and -0.0 are equal: the order decides which one stays
 
 A loop alone may repeat its bits, as on one thread. In another loop LLVM would combine the values in another order.
-Only a large sum of floats, which several threads compute, has no fixed order anyway (`Artifact.sums`).
+Only a large sum of floats, which several threads compute, has no fixed order anyway (`Artifact.large_loops`).
 """
 
 from __future__ import annotations

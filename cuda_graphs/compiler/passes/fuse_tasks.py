@@ -18,47 +18,64 @@ on nothing there. Each refusal has a reason, which `explain()` shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby, takewhile
 
 from cuda_graphs.compiler.artifact import MOST_LIGHT, LoopSize, axes_of, iterations
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.language.lowerings import FUSIONS
 
 from .alias_classes import PASSED, may_alias
 from .free_order import is_sum
+from .fuse_stencils import fuse_stencil
 from .fuse_tests import renumbered
 from .propagate import without_unused
 from .task_groups import Access, Extents, Group, Pairs, different_spaces, group_of
 
-__all__ = ["fuse_tasks"]
+__all__ = ["NOTHING_AGAIN", "Limits", "fuse_tasks"]
+
+Limits = Mapping[str, int]  # one of FUSIONS -> the most work that an iteration may do again
+NOTHING_AGAIN: Limits = dict.fromkeys(FUSIONS, 0)
 
 CONTRACTS = "fast_math=True may round a value differently if it does not pass through memory"
 
 
-def fuse_tasks(program: ir.Program, fuse: str = "call", contracts: bool = False) -> ir.Program:
-    """Returns the program with fused tasks, `fusion`, `apart`, `equal`, and `sums`.
+def fuse_tasks(
+    program: ir.Program, fuse: str = "call", contracts: bool = False, most_again: Limits = NOTHING_AGAIN
+) -> ir.Program:
+    """Returns the program with fused tasks, `fusion`, `again`, `apart`, `equal`, and `large_loops`.
 
-    `fuse`: one of FUSIONS. `contracts`: the code generator may contract floats.
+    `fuse`: one of FUSIONS. `contracts`: the code generator may contract floats. `most_again`: for each of FUSIONS, the
+    work that an iteration may do again (fuse_stencils.py).
     """
-    fuser = _Fuser(program, fuse, contracts)
+    fuser = _Fuser(program, fuse, contracts, most_again)
     plan = fuser.plan(program.plan)
     kept = sorted(ir.tasks_of(plan))
     numbers = {number: place for place, number in enumerate(kept)}
     return ir.replace(
         program, tasks=tuple(fuser.tasks[number] for number in kept), plan=renumbered(plan, numbers),
-        fusion=tuple(sorted(fuser.notes)), apart=tuple(fuser.apart), equal=tuple(fuser.equal),
-        sums=loops_of_sums(program, plan) if fuse == "call" and not contracts else (),
+        fusion=tuple(sorted(fuser.notes)), again=tuple(dict.fromkeys(fuser.again)),
+        apart=tuple(fuser.apart), equal=tuple(fuser.equal),
+        large_loops=large_loops(program, plan, most_again) if fuse == "call" and not contracts else (),
     )  # fmt: skip
 
 
-def loops_of_sums(program: ir.Program, plan: ir.Plan) -> tuple[LoopSize, ...]:
-    """Returns the sizes of the loops with sums of floats, if fewer tasks than `plan` has would do for large sums."""
-    loops = [task for task in program.tasks if has_sum(task)]
-    sizes = tuple((iterations(task), axes_of(task)) for task in loops)
-    if not sizes or (None, None) in sizes:
+def large_loops(program: ir.Program, plan: ir.Plan, most_again: Limits) -> tuple[LoopSize, ...]:
+    """Returns the sizes of loops that must be large for a plan with fewer tasks than `plan` has, if there is one.
+
+    These are the loops with sums of floats, and those whose iterations may compute elements again if they are large.
+    """
+    loops = [number for number, task in enumerate(program.tasks) if has_sum(task)]
+    computes_more = most_again["large"] > most_again["call"]
+    if not loops and not computes_more:
         return ()
-    fused = _Fuser(program, "large", False).plan(program.plan)
-    return sizes if len(list(ir.tasks_of(fused))) < len(list(ir.tasks_of(plan))) else ()
+    fuser = _Fuser(program, "large", False, most_again)
+    fused = fuser.plan(program.plan)
+    if computes_more:
+        loops += [number for number in fuser.stencils if number not in loops]
+    sizes = tuple((iterations(program.tasks[number]), axes_of(program.tasks[number])) for number in loops)
+    is_less = len(list(ir.tasks_of(fused))) < len(list(ir.tasks_of(plan)))
+    return sizes if is_less and (None, None) not in sizes else ()
 
 
 def has_sum(task: ir.Task) -> bool:
@@ -68,12 +85,20 @@ def has_sum(task: ir.Task) -> bool:
 
 
 class _Fuser:
-    """`tasks`: by number. `notes`, `apart` and `equal`: the results `fusion`, `apart` and `equal` of ir.Program."""
+    """Fuses the tasks of a program.
 
-    def __init__(self, program: ir.Program, fuse: str, contracts: bool) -> None:
+    tasks     by number
+    stencils  the numbers of tasks whose iterations compute elements again
+    notes, again, apart, equal  `fusion` and the others of ir.Program
+    """
+
+    def __init__(self, program: ir.Program, fuse: str, contracts: bool, most_again: Limits) -> None:
         self.tasks = list(program.tasks)
         self.knows_calls, self.large, self.contracts = fuse != "any", fuse == "large", contracts
+        self.most_again = most_again[fuse], most_again["large"]
         self.notes: list[tuple[tuple[int, ...], str]] = []
+        self.again: list[tuple[tuple[int, ...], str]] = []
+        self.stencils: list[int] = []
         self.apart: Pairs = dict.fromkeys(program.apart)
         self.equal: Extents = {}
 
@@ -162,9 +187,11 @@ class _Fuser:
                 why = why or self.conflict(a, b, apart)
         if not why and {a.array for a in one.accesses}.isdisjoint(b.array for b in other.accesses):
             why = "they share no array, so one pass over memory is no less work"
+        found: Group | str = why or one.joined(other, apart, equal)
         if why:
-            return why
-        found = one.joined(other, apart, equal)
+            found = fuse_stencil(one, other, self.conflict, self.knows_calls, *self.most_again) or why
+        if isinstance(found, str):
+            return found
         length = sum(1 for _ in ir.walk(found.body))
         if length > MOST_LIGHT:
             return f"an iteration of both would have {length} statements, and fused ones have at most {MOST_LIGHT}"
@@ -195,6 +222,8 @@ class _Fuser:
         """Replaces the first task of a group by the fused task."""
         first = self.tasks[group.numbers[0]]
         self.notes.append((tuple(group.lines), ""))
+        self.again += [(tuple(group.lines), each) for each in group.again]
+        self.stencils += group.numbers if group.again else []
         self.apart.update(group.apart)
         self.equal.update(group.equal)
         if group.loop is None:

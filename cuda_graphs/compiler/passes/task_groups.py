@@ -15,7 +15,9 @@ from .demote_atomics import positions
 from .forward_stores import Numbers, forward_stores
 from .free_order import order_matters
 
-__all__ = ["SINES", "Access", "Extents", "Group", "Pairs", "different_spaces", "group_of"]
+__all__ = [
+    "SINES", "Access", "Extents", "Group", "Pairs", "accesses_of", "are_equal", "different_spaces", "group_of",
+]  # fmt: skip
 
 # Statements of iterations that may share a loop. Their order among iterations cannot be seen.
 STRAIGHT = (ir.Op, ir.Extent, ir.Load, ir.Store, ir.Get, ir.Set, ir.If, ir.Atomic)
@@ -68,6 +70,7 @@ class Group:
     body      an iteration
     apart     pairs of arrays that must not overlap
     equal     pairs of extents that must be equal
+    again     what iterations compute again, in words (fuse_stencils.py)
     """
 
     numbers: list[int]
@@ -80,6 +83,7 @@ class Group:
     accesses: list[Access]
     apart: Pairs
     equal: Extents
+    again: tuple[str, ...] = ()
 
     @property
     def is_movable(self) -> bool:
@@ -106,7 +110,7 @@ class Group:
         return Group(
             self.numbers + other.numbers, self.lines + other.lines, "", True, self.loop,
             self.prologue + other.prologue, body, self.accesses + other.accesses, apart,
-            {**self.equal, **other.equal, **equal},
+            {**self.equal, **other.equal, **equal}, self.again,
         )  # fmt: skip
 
 

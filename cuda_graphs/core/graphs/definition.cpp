@@ -163,8 +163,15 @@ void advance_memset_version(GraphBox& graph) noexcept {
 
 NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {
     NodeRecord& node = graph.nodes.add(graph, raw, kind);
-    graph.owners.commit(graph.raw, owners, node);
+    if (owners.page != nullptr) owners.page->commit(owners.index, node);
+    node.owners = owners;  // a new record has no previous owners
     return node;
+}
+
+void RecordEntry::leave() noexcept {
+    if (record_->object != object_) return;  // a callback of a weak reference has made another object of the node
+    record_->object = nullptr;
+    if (!record_->is_alive() && record_->graph->raw != nullptr) record_->graph->nodes.recycle(*record_);
 }
 
 namespace {

@@ -102,6 +102,30 @@ template <class AnyHandle>
 NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
     return NodeHandle(any, &node.raw);
 }
+
+// The entry of a Python object in the record of its node. At its end the entry takes the object off the record. The object
+// has a handle of the node, which must outlive the entry.
+class RecordEntry {
+  public:
+    RecordEntry() noexcept = default;
+    ~RecordEntry() {
+        if (record_ != nullptr) leave();
+    }
+    RecordEntry(const RecordEntry&) = delete;
+    RecordEntry& operator=(const RecordEntry&) = delete;
+
+    void enter(NodeRecord& record, void* object) noexcept {
+        record_ = &record;
+        record.object = object_ = object;
+    }
+
+  private:
+    void leave() noexcept;
+
+    NodeRecord* record_ = nullptr;  // null for the object of a definition
+    void* object_ = nullptr;
+};
+
 inline void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept {
     handle = NodeHandle(any, &node.raw);  // moved, not copied: every added node takes this path
 }

@@ -377,6 +377,8 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     ParameterTable& parameters_of(GraphBox& graph) noexcept
     void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
     void note_free(NodeRecord& free, CUdeviceptr address) except +
+    cppclass RecordEntry:
+        void enter(NodeRecord& record, void* object) noexcept
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
     Dependencies dependencies_on(const NodeHandle& node) noexcept
     void mark_inner_destroyed(NodeRecord& node) noexcept

@@ -82,7 +82,7 @@ from cuda_graphs.objects.capture_ledger cimport (
 from cuda_graphs.objects.captured_call cimport find_capture, keep_owners
 from cuda_graphs.objects.captured_call import ENDED_MEANWHILE
 from cuda_graphs.objects.numbers cimport as_int, read_flag, read_unsigned
-from cuda_graphs.objects.source cimport find_source, keep_source, text_of
+from cuda_graphs.objects.source cimport keep_source, text_of
 from cuda_graphs.objects.device.current cimport StreamBlock, enter_block, leave_block
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .builder_state cimport (
@@ -443,7 +443,7 @@ cdef class GraphBuilder(BuilderState):
             status = order_within(capture.get()[0], there, here)
         if status:
             raise_capture_error(capture.get()[0], status, f"split {self!r}")
-        entry.source = keep_source(&capture.get().box(), find_source())
+        keep_source(&capture.get().box(), &entry.source)
         entry.stream = there
         if not capture.get().active:
             raise RuntimeError(ENDED_MEANWHILE)

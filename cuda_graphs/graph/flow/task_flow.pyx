@@ -181,7 +181,7 @@ cdef class TaskFlow(InsertionPoint):
             self._order.get().release(<Task>i)
         return 0
 
-    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
+    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge):
         cdef NodeAccesses accesses
         cdef Dependencies place
         cdef vector[CUgraphNode] after

@@ -11,6 +11,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeSpec,
     Owners,
     OwnerSlot,
+    RecordEntry,
 )
 from cuda_graphs.graph.operands.condition cimport Condition
 from .condition_tests cimport ConditionTest
@@ -18,6 +19,7 @@ from cuda_graphs.graph.operands.loop_counter cimport LoopCounter
 
 
 cdef class InsertionPoint:
+    cdef RecordEntry _entry  # of a node; first, since members end in this order and it needs the handle
     cdef NodeHandle _h  # node to add after; the entry node for a definition
     cdef object __weakref__
 
@@ -27,14 +29,11 @@ cdef class InsertionPoint:
     cdef GraphBox* _open(self) except NULL
 
     # Adds the node of a spec. `name` is a str or None. `edge` is an EdgeData, or None for a full edge.
-    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=*)
+    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge)
 
     # Adds the node of a spec with these dependencies to the graph of `_open`. `edge` is the EdgeData of the dependencies, for
     # messages, or None.
     cdef InsertionPoint _add_after(self, GraphBox* graph, NodeSpec& spec, Dependencies place, object name, object edge)
-
-    # Records a node that the driver has made.
-    cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)
 
     # Adds a conditional node on a Condition, a flag or a predicate.
     cdef InsertionPoint _add_tested(
@@ -43,10 +42,6 @@ cdef class InsertionPoint:
     )
     cdef InsertionPoint _add_conditional(
         self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name)
-
-    # Reads the arguments of `launch` into a spec. Returns the config.
-    cdef object _read_launch(
-        self, NodeSpec& spec, object config, object kernel, tuple args, object reads, object writes)
 
     # Raises the error of a node with this test, before anything is added.
     cdef int _try_test(self, ConditionTest test, unsigned int size, object name) except -1
@@ -59,8 +54,8 @@ cdef class InsertionPoint:
 # hierarchy.
 cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test, Condition condition) except -1
 
-# Attaches owners to a graph before the driver call that needs them.
-cdef OwnerSlot attach(GraphBox* graph, const Owners& owners) except *
+# Moves owners to a graph before the driver call that needs them.
+cdef int attach(GraphBox* graph, Owners& owners, OwnerSlot* slot) except -1
 
 # Returns the Python object of a recorded node: the living object or a new one. `any` is a handle of its hierarchy.
 cdef InsertionPoint wrap_node(const NodeHandle& any, NodeRecord* record)
@@ -84,9 +79,6 @@ cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1
 # Returns the cause of a driver's refusal to add the node of a spec to `graph`, as (explanation, remedy) for
 # raise_explained; None if it is unknown.
 cdef tuple find_cause(const NodeHandle& any, GraphBox* graph, NodeSpec& spec)
-
-# Returns the cause of the refusal of an edge between nodes of different graphs.
-cdef tuple cause_of_other_graph(GraphBox* graph, GraphBox* other)
 
 # Returns a GraphDef of a graph.
 cdef InsertionPoint wrap_graph(const NodeHandle& any, GraphBox* graph)

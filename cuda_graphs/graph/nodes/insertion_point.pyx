@@ -13,6 +13,7 @@ cimport cython
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
@@ -60,10 +61,20 @@ from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDev
 from cuda_graphs.core.resources.handles cimport box_of, hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
+from cuda_graphs.objects.code.launch_config cimport LaunchConfig
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
+from cuda_graphs.objects.keyword_method cimport (
+    Arguments,
+    PyMethodDef,
+    PySequence_Fast_ITEMS,
+    as_tuple,
+    give_method,
+    keywords,
+)
 from cuda_graphs.objects.numbers cimport read_flag, read_unsigned
-from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
+from cuda_graphs.objects.source cimport keep_source, pin_source, unpin_source
 from .access_ranges cimport read_declaration, set_declaration
+from .causes cimport cause_of_join, cause_of_other_graph
 from .condition_tests cimport ConditionTest, check_count, device_of_test, first_test, placeholder, read_test
 from .labels cimport check_name, labels_of, note_kind_of_value, set_name
 from .node_classes cimport class_of, make_instance
@@ -84,7 +95,7 @@ from .spec cimport (
     read_event,
     read_free,
     read_host,
-    read_kernel,
+    read_launch,
     check_depth,
     memory_type_of,
 )
@@ -111,19 +122,6 @@ cdef int read_dependency(InsertionPoint self, object node, vector[CUgraphNode]* 
     return 0
 
 
-cdef tuple cause_of_other_graph(GraphBox* graph, GraphBox* other):
-    if graph.hierarchy == other.hierarchy:
-        return (
-            "The two nodes are in different graphs of one definition. Edges connect nodes of one graph, and each body and "
-            "each embedded graph is a graph.",
-            "Use the node that holds the inner graph in place of the node in it.",
-        )
-    return (
-        "The two nodes belong to different definitions. Edges connect nodes of one graph.",
-        "Add both nodes to one definition, or add a copy of the other definition with embed().",
-    )
-
-
 # Type of a wrong child -> what to do.
 HINTS = {
     "GraphBuilder": ": end the capture and pass its graph_definition",
@@ -148,15 +146,18 @@ cdef InsertionPoint make_object(NodeKind kind, const NodeHandle& any, NodeRecord
     return self
 
 
+cdef InsertionPoint make_node_object(const NodeHandle& any, NodeRecord* record):
+    cdef InsertionPoint self = make_object(NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind, any, record)
+    self._entry.enter(record[0], <void*>self)
+    return self
+
+
 cdef InsertionPoint wrap_node(const NodeHandle& any, NodeRecord* record):
     # Callbacks of weak references run while an object is destroyed, before it leaves its record. Its reference count is 0
     # then, and it must not be returned.
     if record.object != NULL and Py_REFCNT(<PyObject*>record.object) > 0:
         return <InsertionPoint>record.object
-    cdef NodeKind kind = NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind
-    cdef InsertionPoint self = make_object(kind, any, record)
-    record.object = <PyObject*>self
-    return self
+    return make_node_object(any, record)
 
 
 cdef InsertionPoint wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
@@ -220,15 +221,6 @@ cdef tuple cause_of_condition(const NodeHandle& any, GraphBox* graph, NodeSpec& 
     return None
 
 
-cdef tuple cause_of_join(InsertionPoint self, tuple nodes):
-    if len({self, *nodes}) == 1 + len(nodes):
-        return None
-    return (
-        "A node is given twice. An EmptyNode depends on a node at most once.",
-        "Give each node once. node.join(...) includes `node` itself.",
-    )
-
-
 cdef int check_not_freed(InsertionPoint self, tuple operands) except -1:
     cdef InsertionPoint node
     cdef NodeRecord* record
@@ -274,11 +266,27 @@ cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
     return False
 
 
-cdef OwnerSlot attach(GraphBox* graph, const Owners& owners) except *:
-    cdef OwnerSlot slot = graph.owners.prepare(graph.raw, owners.first, owners.second)
+cdef int attach(GraphBox* graph, Owners& owners, OwnerSlot* slot) except -1:
+    slot[0] = graph.owners.prepare(graph.raw, move(owners.first), move(owners.second))
     if slot.page == NULL:
         raise_noted("attach the owners of the node to its graph")
-    return slot
+    return 0
+
+
+cdef NodeRecord* record_node(GraphBox* graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name) except NULL:
+    """Record a node that the driver has made."""
+    cdef NodeRecord* record = &add_node(graph[0], raw, kind, owners)
+    keep_source(graph, &record.source)
+    if name is not None:
+        set_name(record, name)
+    return record
+
+
+cdef int refuse_node(InsertionPoint self, GraphBox* graph, NodeSpec& spec, object edge, CUresult status) except -1:
+    along = "" if edge is None else f" along {edge!r}"
+    return raise_explained(
+        status, f"add {describe(spec)} to {self._identify(True)}{along}", find_cause(self._h, graph, spec)
+    )
 
 
 cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test, Condition condition) except -1:
@@ -305,17 +313,6 @@ cdef class InsertionPoint:
             f"{type(self).__name__} has no public constructor: methods of GraphDef and its nodes add nodes"
         )
 
-    def __dealloc__(self):
-        cdef NodeRecord* record
-        if not self._h:
-            return
-        record = box_of[NodeRecord](self._h)
-        if record.object != <void*><PyObject*>self:  # a GraphDef: `object` of its record is the entry node, if any
-            return
-        record.object = NULL
-        if not record.is_alive() and record.graph.raw != NULL:
-            record.graph.nodes.recycle(record[0])
-
     cdef NodeRecord* _record(self) except NULL:
         if not self._h:
             raise RuntimeError(f"this {type(self).__name__} was not made by cuda_graphs")
@@ -333,14 +330,7 @@ cdef class InsertionPoint:
         """Return the number of the definition around this position, which no other definition of the process gets."""
         return hierarchy_number(self._open()[0])
 
-    cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
-        cdef NodeRecord* record = &add_node(box_of[NodeRecord](self._h).graph[0], raw, kind, owners)
-        record.source = keep_source(record.graph, find_source())
-        if name is not None:
-            set_name(record, name)
-        return wrap_node(self._h, record)
-
-    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
+    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge):
         cdef GraphBox* graph = self._open()
         cdef Dependencies place = dependencies_on(self._h)
         cdef CUgraphEdgeData data
@@ -357,34 +347,31 @@ cdef class InsertionPoint:
         cdef OwnerSlot slot
         cdef CUgraphNode raw = NULL
         cdef CUresult status
+        cdef int device = kNoDevice
+        cdef unique_ptr[NodeParameters] parameters
         check_name(name)
         check_fits_body(graph, spec.kind, name)
-        cdef int device = kNoDevice
         if has_several_devices():
             device = device_of_spec(spec)
             check_devices_fit_body(graph, spec, name)
-        cdef unique_ptr[NodeParameters] parameters
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
         if spec.owners:
-            slot = attach(graph, spec.owners)
+            attach(graph, spec.owners, &slot)
         about_to_change(graph[0])
         with nogil:
             status = make_node(place, spec, &raw)
         if status:
             graph.owners.rollback(slot)
-            along = "" if edge is None else f" along {edge!r}"
-            raise_explained(
-                status, f"add {describe(spec)} to {self._identify(True)}{along}", find_cause(self._h, graph, spec)
-            )
-        cdef InsertionPoint node = self._added(raw, spec.kind, slot, name)
+            refuse_node(self, graph, spec, edge, status)
+        cdef NodeRecord* record = record_node(graph, raw, spec.kind, slot, name)
         if parameters:
-            node._record().make_metadata().parameters.swap(parameters)
+            record.make_metadata().parameters.swap(parameters)
         if spec.declared:
-            set_declaration(node._record(), spec.declared)
+            set_declaration(record, spec.declared)
         if device != kNoDevice and spec.kind != NodeKind.kKernel:  # the driver reports those of kernels
-            node._record().make_metadata().device = device
-        return node
+            record.make_metadata().device = device
+        return make_node_object(self._h, record)
 
     def join(self, *nodes, name=None):
         """Add an EmptyNode that depends on this node and on all of `nodes`, which belong to the same graph.
@@ -414,52 +401,7 @@ cdef class InsertionPoint:
                 status, f"add a join of {names or 'no nodes'} to {self._identify(True)}", cause_of_join(self, nodes)
             )
         graph.edited |= after.size() > 1  # the order of the edges is arbitrary
-        return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
-
-    def launch(self, config, kernel, *args, edge=None, name=None, reads=None, writes=None):
-        """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, a dict of its fields, or a function).
-
-        config         a function of the arguments returns the config. It is called again, in each executable, when a Parameter
-                       among the arguments changes. It gets numbers, and an ArrayValue (address, shape, size) for an array. It
-                       may not use a Graph. With another config, an array Parameter has a default, and takes arrays of its shape
-
-        kernel         a Kernel; a function made by `cuda_graphs.kernel` that is one task, with the arguments of the function,
-                       where `config` may be None; or any object with
-                       ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``
-        args           ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, device arrays, Conditions. Each is
-                       converted to the declared type of the parameter
-        edge           an EdgeData: the dependency of the new node on this node. Both nodes must be kernels unless the edge
-                       is a full edge
-        reads, writes  lists of the memory that the kernel accesses, for `GraphDef.check` and task flows: Buffers, arrays,
-                       AllocNodes, pointer Parameters, pairs (address or Parameter, bytes), or an address. A single
-                       address stands for the memory from there to the end of its allocation. None: what the compiler
-                       of the kernel knows; without such knowledge the accesses are unknown. One list alone declares
-                       that the other is empty
-
-        The graph keeps the kernel and the arguments that own resources. Cluster and cooperative settings become
-        attributes of the node. Raises CUDAError if the driver refuses `edge`, and ValueError for `edge` at a GraphDef,
-        which has no predecessor.
-        """
-        cdef NodeSpec spec
-        config = self._read_launch(spec, config, kernel, args, reads, writes)
-        node = self._add(spec, name, edge)
-        if isinstance(config, SizedConfig):
-            join_call_of(node._record(), <SizedConfig>config)
-        return node
-
-    cdef object _read_launch(
-        self, NodeSpec& spec, object config, object kernel, tuple args, object reads, object writes
-    ):
-        if not isinstance(kernel, Kernel):
-            config, kernel, args, known_reads, known_writes = as_launch(config, kernel, args)
-            if reads is None and writes is None:
-                reads, writes = known_reads, known_writes
-        read_kernel(spec, config, kernel, args)
-        # Fast path for plain numbers: Conditions and memory have owners.
-        if reads is not None or writes is not None or spec.owners.second.get() != NULL:
-            spec.declared = read_declaration(reads, writes, args)
-            check_not_freed(self, args)
-        return config
+        return make_node_object(self._h, record_node(graph, raw, NodeKind.kEmpty, OwnerSlot(), name))
 
     def alloc(
         self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
@@ -491,7 +433,7 @@ cdef class InsertionPoint:
         options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
         cdef int ordinal = read_alloc(spec, size, options)
         spec.owners.first = as_owner(memory)
-        cdef InsertionPoint node = self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name, None)
         cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
         memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
         if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
@@ -510,7 +452,7 @@ cdef class InsertionPoint:
         """
         cdef NodeSpec spec
         read_free(spec, dptr.dptr if isinstance(dptr, class_of(NodeKind.kAlloc)) else dptr)
-        cdef InsertionPoint node = self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name, None)
         note_free(node._record()[0], spec.params.free.dptr)
         return node
 
@@ -530,7 +472,7 @@ cdef class InsertionPoint:
         cdef NodeSpec spec
         cdef int kind = read_memset(spec, dst, value, width, height, pitch, dst_owner)
         check_not_freed(self, (dst,))
-        cdef InsertionPoint node = self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name, None)
         note_kind_of_value(node._record(), kind)
         return node
 
@@ -564,7 +506,7 @@ cdef class InsertionPoint:
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
         read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         check_not_freed(self, (dst, src))
-        return self._add(spec, name)
+        return self._add(spec, name, None)
 
     def embed(self, child, *, name=None):
         """Add a ChildGraphNode with a copy of the current definition `child`. The graph does not keep `child` alive.
@@ -581,7 +523,7 @@ cdef class InsertionPoint:
         check_clash(source, self._open())
         read_child(spec, child, source, self._open())
         check_copy_fits_body(self._open(), child)
-        cdef InsertionPoint node = self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name, None)
         node._record().make_metadata().inner_labels = labels
         try:
             adopt_uses(source, node._record())
@@ -615,13 +557,13 @@ cdef class InsertionPoint:
         """Add an EventRecordNode: each launch records `event` at this node. The graph keeps the event."""
         cdef NodeSpec spec
         read_event(spec, NodeKind.kEventRecord, event)
-        return self._add(spec, name)
+        return self._add(spec, name, None)
 
     def wait_event(self, event, *, name=None):
         """Add an EventWaitNode: wait for the work before the latest record of `event`. The graph keeps the event."""
         cdef NodeSpec spec
         read_event(spec, NodeKind.kEventWait, event)
-        return self._add(spec, name)
+        return self._add(spec, name, None)
 
     def callback(self, fn, *, user_data=None, name=None, reads=None, writes=None):
         """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. `fn` must not use CUDA.
@@ -637,7 +579,7 @@ cdef class InsertionPoint:
         cdef NodeSpec spec
         read_host(spec, fn, user_data, name)
         spec.declared = read_declaration(reads, writes, ())
-        return self._add(spec, name)
+        return self._add(spec, name, None)
 
     cdef InsertionPoint _add_tested(
         self, object condition, object args, object do, LoopCounter counter, NodeKind kind,
@@ -678,7 +620,8 @@ cdef class InsertionPoint:
         check_name(name)
         check_count(size)
         check_depth(graph, 1)
-        self._read_launch(spec, None, test.kernel, (placeholder(), *test.args), None, None)
+        cdef tuple args = (placeholder(), *test.args)
+        read_call(self, spec, None, test.kernel, PySequence_Fast_ITEMS(args), <size_t>len(args), None, None)
         if not spec.uses.empty():
             prepare_uses(graph, spec)
         self._check_accepts(spec)
@@ -693,7 +636,7 @@ cdef class InsertionPoint:
         cdef NodeSpec spec
         cdef unsigned int i
         read_conditional(spec, condition, kind, type, size, self._open())
-        cdef InsertionPoint node = self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name, None)
         node._record().make_metadata().condition = spec.params.conditional.handle
         for i in range(size):  # the driver owns the array, which lives as long as the node
             add_inner_graph(node._record()[0], spec.params.conditional.phGraph_out[i])
@@ -771,3 +714,89 @@ cdef class InsertionPoint:
         if name is not None:
             last.name = name
         return last
+
+
+cdef str LAUNCH = """launch($self, config, kernel, *args, edge=None, name=None, reads=None, writes=None)
+--
+
+Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, a dict of its fields, or a function).
+
+config         a function of the arguments returns the config. It is called again, in each executable, when a Parameter
+               among the arguments changes. It gets numbers, and an ArrayValue (address, shape, size) for an array. It
+               may not use a Graph. With another config, an array Parameter has a default, and takes arrays of its shape
+
+kernel         a Kernel; a function made by `cuda_graphs.kernel` that is one task, with the arguments of the function,
+               where `config` may be None; or any object with
+               ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``
+args           ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, device arrays, Conditions. Each is
+               converted to the declared type of the parameter
+edge           an EdgeData: the dependency of the new node on this node. Both nodes must be kernels unless the edge
+               is a full edge
+reads, writes  lists of the memory that the kernel accesses, for `GraphDef.check` and task flows: Buffers, arrays,
+               AllocNodes, pointer Parameters, pairs (address or Parameter, bytes), or an address. A single
+               address stands for the memory from there to the end of its allocation. None: what the compiler
+               of the kernel knows; without such knowledge the accesses are unknown. One list alone declares
+               that the other is empty
+
+The graph keeps the kernel and the arguments that own resources. Cluster and cooperative settings become
+attributes of the node. Raises CUDAError if the driver refuses `edge`, and ValueError for `edge` at a GraphDef,
+which has no predecessor.
+"""
+
+
+cdef object launch_method(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
+    cdef NodeSpec spec
+    cdef tuple given
+    if names == NULL and count >= 2:
+        config = read_call(self, spec, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None)
+        return add_launch(self, spec, config, None, None)
+    named = {} if names == NULL else keywords(<tuple>names, args + count)
+    config, kernel, given, edge, name, reads, writes = _Accepted.launch(*as_tuple(args, <size_t>count), **named)
+    config = read_call(self, spec, config, kernel, PySequence_Fast_ITEMS(given), <size_t>len(given), reads, writes)
+    return add_launch(self, spec, config, name, edge)
+
+
+class _Accepted:
+    """The arguments that a method accepts. Python raises its own TypeError for others."""
+
+    @staticmethod
+    def launch(config, kernel, *args, edge=None, name=None, reads=None, writes=None):
+        return config, kernel, args, edge, name, reads, writes
+
+
+cdef object read_call(
+    InsertionPoint self, NodeSpec& spec, object config, object kernel, Arguments args, size_t count, object reads,
+    object writes,
+):
+    """Read the arguments of `launch` into a spec. Returns the config."""
+    if not isinstance(kernel, Kernel):
+        return read_foreign_call(self, spec, config, kernel, as_tuple(args, count), reads, writes)
+    read_launch(spec, config, <Kernel>kernel, args, count)
+    # Plain numbers have no owners: Conditions and memory do.
+    if reads is not None or writes is not None or spec.owners.second.get() != NULL:
+        given = as_tuple(args, count)
+        spec.declared = read_declaration(reads, writes, given)
+        check_not_freed(self, given)
+    return config
+
+
+cdef object read_foreign_call(
+    InsertionPoint self, NodeSpec& spec, object config, object kernel, tuple args, object reads, object writes
+):
+    """Do the same for an object that makes the Kernel."""
+    config, kernel, args, known_reads, known_writes = as_launch(config, kernel, args)
+    if reads is None and writes is None:
+        reads, writes = known_reads, known_writes
+    return read_call(self, spec, config, kernel, PySequence_Fast_ITEMS(args), <size_t>len(args), reads, writes)
+
+
+cdef InsertionPoint add_launch(InsertionPoint self, NodeSpec& spec, object config, object name, object edge):
+    cdef InsertionPoint node = self._add(spec, name, edge)
+    if type(config) is not LaunchConfig and isinstance(config, SizedConfig):
+        join_call_of(node._record(), <SizedConfig>config)
+    return node
+
+
+cdef PyMethodDef launch_definition
+cdef bytes launch_doc = LAUNCH.encode()
+give_method(InsertionPoint, &launch_definition, b"launch", <void*>launch_method, launch_doc)

@@ -50,13 +50,13 @@ from cuda_graphs.graph.operands.parameter cimport is_hidden, prepare_uses, tempo
 from .insertion_point cimport (
     InsertionPoint,
     attach,
-    cause_of_other_graph,
     find_cause,
     hand_out,
     wrap_graph,
     wrap_node,
     wrap_raw,
 )
+from .causes cimport cause_of_other_graph
 from .node_classes cimport register_class
 from .spec cimport describe
 from cuda_graphs.errors import CUDAError
@@ -333,7 +333,9 @@ cdef class GraphNode(InsertionPoint):
             parameters = prepare_uses(graph, spec)  # adds the owners of placeholders
         keeps = holds(slot, spec.owners)
         if not keeps:
-            slot = attach(graph, spec.owners) if spec.owners else OwnerSlot()
+            slot = OwnerSlot()
+            if spec.owners:
+                attach(graph, spec.owners, &slot)
         if record.metadata:
             record.metadata.get().loaded.reset()
         with nogil:

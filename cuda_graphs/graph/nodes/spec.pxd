@@ -1,16 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+
 from cuda_graphs.core.driver.cuda cimport CUcontext
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType, CUmemorytype
 from cuda_graphs.core.graphs.graph_handles cimport AllocKind, GraphBox, NodeKind, NodeSpec
 from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig
+from cuda_graphs.objects.keyword_method cimport Arguments
 from cuda_graphs.graph.operands.condition cimport Condition
 
 # One function per kind: checks all arguments and fills a fresh spec. Adding a node, updating a node, and updating a node
 # of an executable use the same functions. If they raise, nothing else has changed. `around` is the graph of the node.
 # They raise RecursionError if graphs inside the node would be deeper than kMaxDepth.
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1
+cdef int read_launch(NodeSpec& spec, object config, Kernel kernel, Arguments args, size_t count) except -1
 cdef int read_alloc(NodeSpec& spec, object size, object options) except -1  # GraphAllocOptions; returns the device
 cdef int read_free(NodeSpec& spec, object dptr) except -1
 cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1

@@ -44,13 +44,19 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.device_scope cimport device_of_context, find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.device_scope cimport current_device as device_now
 from cuda_graphs.core.resources.handles cimport EventHandle, KernelBox, box_of, kernel_of_node
-from cuda_graphs.objects.code.arguments cimport own_arguments, pack_arguments
+from cuda_graphs.objects.code.arguments cimport (
+    HAS_STAND_INS,
+    StandIn,
+    own_arguments,
+    pack_arguments,
+    reach_arguments,
+)
 from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.body_rules cimport check_device_fits_body
 from cuda_graphs.objects.code.launch cimport register_uses
-from cuda_graphs.objects.code.arguments cimport reach_arguments
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
 from cuda_graphs.objects.device.context cimport context_of_device
+from cuda_graphs.objects.keyword_method cimport PySequence_Fast_ITEMS, as_tuple
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
@@ -75,36 +81,39 @@ from .options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
-    cdef LaunchConfig size = read_config(config, args)
-    cdef bint has_rules = isinstance(size, SizedConfig)
+    return read_launch(spec, config, accept_kernel(kernel), PySequence_Fast_ITEMS(args), <size_t>len(args))
+
+
+cdef int read_launch(NodeSpec& spec, object config, Kernel kernel, Arguments args, size_t count) except -1:
+    cdef bint is_plain = type(config) is LaunchConfig
+    cdef LaunchConfig size = <LaunchConfig>config if is_plain else read_config(config, as_tuple(args, count))
+    cdef bint has_rules = not is_plain and isinstance(size, SizedConfig)
     spec.begin(NodeKind.kKernel)
     fill_config(spec, size)
     if has_rules:
         begin_rules(spec, size)
-    fill_arguments(spec, accept_kernel(kernel), args)
+    fill_arguments(spec, kernel, args, count)
     if has_several_devices():
-        place_kernel(spec, device_of_config(size), args)
+        place_kernel(spec, device_of_config(size), args, count)
     return finish_rules(spec, size) if has_rules else 0
 
 
-cdef int place_kernel(NodeSpec& spec, int device, tuple args) except -1:
+cdef int place_kernel(NodeSpec& spec, int device, Arguments args, size_t count) except -1:
     """Give a kernel node a device, or the current one for kNoDevice, and let it use memory of other devices."""
     if device == kNoDevice:
         device = device_now()
     else:
         spec.params.kernel.ctx = context_of_device(device)
-    return reach_arguments(args, device)
+    return reach_arguments(args, count, device)
 
 
 cdef int read_uses(
-    GraphBox* graph, LaunchConfig config, tuple args, vector[size_t]& stand_ins, unique_ptr[NodeParameters]& uses
+    GraphBox* graph, LaunchConfig config, Arguments args, size_t count, unique_ptr[NodeParameters]& uses
 ) except -1:
     cdef NodeSpec spec
-    cdef size_t i
     spec.begin(NodeKind.kKernel)
     begin_rules(spec, config)
-    for i in stand_ins:
-        use_argument(spec, args[i], <unsigned int>i)
+    use_stand_ins(spec, args, count)
     finish_rules(spec, config)
     if not spec.uses.empty():
         prepare_uses(graph, spec).swap(uses)
@@ -157,7 +166,9 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
         fill_config(spec, size)
         begin_rules(spec, size)
     if args is not None:
-        fill_arguments(spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), given)
+        fill_arguments(
+            spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), PySequence_Fast_ITEMS(given), <size_t>len(given)
+        )
     elif size is not None:
         fix_shapes(spec)
     return 0 if size is None else finish_rules(spec, size)
@@ -171,18 +182,23 @@ cdef tuple accept_arguments(object args):
     return tuple(args)
 
 
-cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
-    cdef vector[size_t] stand_ins
-    cdef size_t i
-    pack_arguments(spec.arguments, kernel, args, &stand_ins)
+cdef int fill_arguments(NodeSpec& spec, Kernel kernel, Arguments args, size_t count) except -1:
+    cdef int found = pack_arguments(spec.arguments, kernel, args, count)
     spec.uses.clear()
-    for i in stand_ins:
-        use_argument(spec, args[i], <unsigned int>i)
+    if found & HAS_STAND_INS:
+        use_stand_ins(spec, args, count)
     fill_code(spec, kernel)
     spec.params.kernel.kernelParams = spec.arguments.pointers()
     spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
     spec.owners.second.reset()
-    own_arguments(args, spec.owners.second)
+    return own_arguments(args, count, spec.owners.second) if found else 0
+
+
+cdef int use_stand_ins(NodeSpec& spec, Arguments args, size_t count) except -1:
+    cdef size_t i
+    for i in range(count):
+        if isinstance(<object>args[i], StandIn):
+            use_argument(spec, <StandIn>args[i], <unsigned int>i)
     return 0
 
 

@@ -129,14 +129,16 @@ class FusionExplanation:
         sources: The place of each loop, such as "file.py:12".
         is_fused: True if the loops run as one task.
         why: The reason against it; "" for fused loops.
+        again: What iterations of fused loops compute again, in words, since later loops read it at other elements.
     """
 
     sources: tuple[str, ...]
     is_fused: bool
     why: str
+    again: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        result = "fused" if self.is_fused else f"not fused: {self.why}"
+        result = "; ".join(("fused", *self.again)) if self.is_fused else f"not fused: {self.why}"
         return f"{', '.join(self.sources)}: {result}"
 
 
@@ -199,12 +201,15 @@ def html_of(explanation: Explanation) -> str:
         (each.name, kinds[each.is_parallel], each.launch or "", ", ".join(each.parameters), each.source)
         for each in explanation.tasks
     ]
-    fusion = [(", ".join(each.sources), each.is_fused, each.why) for each in explanation.fusion]
+    fusion = [
+        (", ".join(each.sources), each.is_fused, each.why or "; ".join(each.again))
+        for each in explanation.fusion
+    ]
     tables = [
         html_table(explanation.kernel, ("", ""), facts),
         html_table("Constants of the code", ("name", "value and source"), baked),
         html_table("Tasks", ("name", "kind", "launched with", "parameters", "source"), tasks),
-        html_table("Fusion", ("loops", "fused", "why not"), fusion),
+        html_table("Fusion", ("loops", "fused", "notes"), fusion),
     ]
     if explanation.host_calls:
         calls = [(each.call, ", ".join(each.arrays), each.source) for each in explanation.host_calls]
@@ -241,7 +246,12 @@ def explain(
         for task in entry.resident_tasks or (entry,)
     )
     fusion = tuple(
-        FusionExplanation(tuple(f"{code.co_filename}:{line}" for line in lines), not reason, reason)
+        FusionExplanation(
+            tuple(f"{code.co_filename}:{line}" for line in lines),
+            not reason,
+            reason,
+            tuple(text for fused, text in artifact.again if not reason and fused == lines),
+        )
         for lines, reason in artifact.fusion
     )
     baked = (*templates(function, annotations, signature), *captured(artifact))

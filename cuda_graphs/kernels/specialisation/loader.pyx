@@ -154,11 +154,11 @@ cdef class Loader:
             add_source(self.code.equal, step)
         return 0
 
-    cdef int add_sums(self, sums, shape) except -1:
-        """Add the loops of large sums. A lone thread runs them in a fixed order."""
-        if sums and not runs_in_order():
-            for iterations, axes in sums:
-                self.add_trip_count(self.code.sums, iterations, axes, 0)
+    cdef int add_large_loops(self, loops, shape) except -1:
+        """Add the loops that may be large. A lone thread runs all loops in a fixed order."""
+        if loops and not runs_in_order():
+            for iterations, axes in loops:
+                self.add_trip_count(self.code.large_loops, iterations, axes, 0)
         self.code.unordered = shape.unordered
         return 0
 
@@ -344,7 +344,7 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=(), fil
         loader.add_pair(code.disjoint, first, second)
     loader.add_apart(artifact.apart)
     loader.add_equal(artifact.equal)
-    loader.add_sums(artifact.sums, shape)
+    loader.add_large_loops(artifact.large_loops, shape)
     loader.add_steps(artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     code.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
     code.is_replayable = code.is_straight or artifact.lowering != "host"

@@ -125,8 +125,8 @@ cdef class Specialisation:
     cdef vector[MemoryRange] known_apart  # those of the last call that share no memory; empty without such a call
     cdef vector[Source] equal        # pairs of extents, one after the other, that are equal in calls of this code
     cdef Specialisation separate     # code for other calls; None until there is such a call
-    cdef vector[TripCount] sums      # loops with sums of floats, if code for large sums has fewer tasks; `share` is unused
-    cdef int64_t unordered           # iterations from which on a sum is large
+    cdef vector[TripCount] large_loops  # loops that must be large for code with fewer tasks; `share` is unused
+    cdef int64_t unordered           # iterations from which on a loop is large
     cdef Specialisation large        # code for calls in which all of them are; None until there is such a call
     cdef vector[TripCount] in_resident  # loops of resident launches that are faster as nodes with some sizes
     cdef bint is_sparse              # True if that are large sizes, as such a launch has few threads
@@ -169,9 +169,8 @@ cdef class Specialisation:
     cdef bint fits(self, const Leaf* leaves) noexcept nogil
     # Returns True if no two arrays in `apart` share memory, whether they are a pair or not. The caller holds the GIL.
     cdef bint are_all_apart(self, const Leaf* leaves) noexcept nogil
-    cdef MemoryRange range_of(self, const Span& span, const Leaf* leaves) noexcept nogil
-    # Returns True if all sums of floats are large.
-    cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil
+    # Returns True if all loops that must be large for code with fewer tasks are.
+    cdef bint has_large_loops(self, const Leaf* leaves) noexcept nogil
     # Returns why nodes are faster than resident launches, if they are.
     cdef NodesReason reason_for_nodes(self, const Leaf* leaves) noexcept nogil
     # Returns True if this is the code, or if it stands for calls of this one with other arrays or sizes.

@@ -153,12 +153,12 @@ cdef class Specialisation:
     cdef int64_t iterations_of(self, const TripCount& loop, const Leaf* leaves) noexcept nogil:
         return self.count(loop, leaves) if loop.iterations == COUNTED else loop.iterations
 
-    cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil:
+    cdef bint has_large_loops(self, const Leaf* leaves) noexcept nogil:
         cdef size_t i
-        for i in range(self.sums.size()):
-            if self.iterations_of(self.sums[i], leaves) < self.unordered:
+        for i in range(self.large_loops.size()):
+            if self.iterations_of(self.large_loops[i], leaves) < self.unordered:
                 return False
-        return self.sums.size() != 0
+        return self.large_loops.size() != 0
 
     cdef NodesReason reason_for_nodes(self, const Leaf* leaves) noexcept nogil:
         cdef int64_t iterations, longest = 0

@@ -44,8 +44,8 @@ cdef class Specialiser:
     cdef int read(self, Reading* r, tuple args) except -1
     cdef HeapReading read_to_heap(self, tuple args, bint in_graph)
     cdef Specialisation find(self, Reading* r)
-    # Returns `code`, or other code: if the arrays do not fit `code`, or may later not fit it in a graph, if all sums of
-    # floats are large, or if a loop is too long for a resident launch with few threads.
+    # Returns `code`, or other code: if the arrays do not fit `code`, or may later not fit it in a graph, if its
+    # loops are large, or if a loop is too long for a resident launch with few threads.
     cdef Specialisation fitting(self, Specialisation code, Reading* r)
     cdef Specialisation _beside(self, Specialisation code, Reading* r, str fuse, int why_nodes=*)
     # Makes the device of a call current, and returns its code for this device. The stream may be empty. Raises ValueError if

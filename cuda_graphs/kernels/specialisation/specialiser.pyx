@@ -123,7 +123,7 @@ cdef class Specialiser:
         cdef NodesReason why_nodes
         fuse = "call"
         if not r.in_graph and not r.has_parameters:
-            if code.has_large_sums(r.leaves):
+            if code.has_large_loops(r.leaves):
                 fuse = "large"
                 with self.lock:
                     if code.large is None:

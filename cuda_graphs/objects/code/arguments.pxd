@@ -4,10 +4,9 @@
 
 from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
-from libcpp.vector cimport vector
-
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, ValueForm
+from cuda_graphs.objects.keyword_method cimport Arguments
 from .kernel cimport Kernel
 
 
@@ -26,19 +25,27 @@ cdef class RawArgument:
     cdef bytes _bytes
     cdef object _owner  # or None
 
-# Converts `args` as the kernel's parameters require. The pack is on the caller's stack, since the driver copies the
+# What `pack_arguments` finds among the arguments: the sum of these, 0 for ints and floats only.
+cdef enum:
+    HAS_OBJECTS = 1       # any other argument: it may own what the kernel uses
+    HAS_STAND_INS = 2     # a StandIn
+    HAS_GRAPH_MEMORY = 4  # memory of an alloc node, which only nodes of graphs may use
+
+# The arguments of a launch are `count` borrowed references, in a tuple or on the stack of the interpreter: a launch makes no
+# tuple of them.
+
+# Converts the arguments as the kernel's parameters require. The pack is on the caller's stack, since the driver copies the
 # values during the call. Raises TypeError for a wrong count, width or type, and OverflowError for an int that does not
-# fit; each names the parameter. `stand_ins` gets the indices of StandIns.
-# Returns the number of arguments that are memory of alloc nodes, which only nodes of graphs may use.
-cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins) except -1
+# fit; each names the parameter. Returns what it finds.
+cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_t count) except -1
 
 # Sets `all` to the owner of the objects behind the arguments. It must live as long as the kernel may run, and survives
 # `del` of the objects and Buffer.close(). `all` must be empty before the call, and stays empty for plain numbers.
-cdef int own_arguments(tuple args, Opaque& all) except -1
+cdef int own_arguments(Arguments args, size_t count, Opaque& all) except -1
 
 # Lets kernels on `device` use the memory of Buffers and arrays among their arguments. Arrays of other libraries are left to
 # these libraries.
-cdef int reach_arguments(tuple args, int device) except -1
+cdef int reach_arguments(Arguments args, size_t count, int device) except -1
 
 # Makes instances of `cls` valid arguments: their `handle`, an int, is passed in 8 bytes (Condition).
 cpdef void register_handle_type(type cls)

@@ -15,7 +15,6 @@ from cpython.complex cimport PyComplex_Check, PyComplex_ImagAsDouble, PyComplex_
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cython.operator cimport dereference
 from libc.math cimport isfinite, isinf
 from libc.stddef cimport size_t
@@ -87,30 +86,26 @@ cdef class RawArgument:
         self._bytes, self._owner = data, owner
 
 
-cdef int pack_arguments(
-    ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins
-) except -1:
+cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_t count) except -1:
     cdef const vector[Parameter]* parameters = kernel._parameters()
-    cdef size_t count = <size_t>PyTuple_GET_SIZE(args), i
-    cdef int found, in_graph = 0
+    cdef size_t i
+    cdef int found = 0
     if count != parameters.size():
         raise TypeError(
             f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
         )
     for i in range(count):
-        found = append(pack, kernel, i, parameters[0][i], <object>PyTuple_GET_ITEM(args, i))
-        if found == IS_GRAPH_MEMORY:
-            in_graph += 1
-        elif found == STANDS_IN:
-            stand_ins.push_back(i)
-    return in_graph
+        found |= append(pack, kernel, i, parameters[0][i], <object>args[i])
+    return found
 
 
-cdef int own_arguments(tuple args, Opaque& all) except -1:
+cdef int own_arguments(Arguments args, size_t count, Opaque& all) except -1:
     cdef Opaque owner
     cdef vector[Opaque] owners  # nearly always empty, as for one Buffer and numbers
     cdef PyTypeObject* kind
-    for arg in args:
+    cdef size_t i
+    for i in range(count):
+        arg = <object>args[i]
         kind = Py_TYPE(arg)
         if kind == <PyTypeObject*>int or kind == <PyTypeObject*>float:
             continue
@@ -137,9 +132,11 @@ cdef int own_arguments(tuple args, Opaque& all) except -1:
     return 0
 
 
-cdef int reach_arguments(tuple args, int device) except -1:
+cdef int reach_arguments(Arguments args, size_t count, int device) except -1:
     cdef PyTypeObject* kind
-    for arg in args:
+    cdef size_t i
+    for i in range(count):
+        arg = <object>args[i]
         kind = Py_TYPE(arg)
         if kind == <PyTypeObject*>int or kind == <PyTypeObject*>float:
             continue
@@ -150,23 +147,18 @@ cdef int reach_arguments(tuple args, int device) except -1:
     return 0
 
 
-# The results of `append`; 0 for any other argument.
-cdef enum:
-    STANDS_IN = 1
-    IS_GRAPH_MEMORY = 2
-
-
 cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
+    """Appends an argument, and returns what `pack_arguments` finds in it."""
     cdef PyTypeObject* kind = Py_TYPE(arg)
     if kind == <PyTypeObject*>int:
         return append_int(pack, kernel, index, to, arg)
     if kind == <PyTypeObject*>float:
         return append_float(pack, kernel, index, to, PyFloat_AS_DOUBLE(arg))
     if kind == <PyTypeObject*>Buffer:
-        return append_buffer(pack, kernel, index, to, <Buffer>arg)
+        return HAS_OBJECTS | append_buffer(pack, kernel, index, to, <Buffer>arg)
     if kind == <PyTypeObject*>RawArgument:
-        return append_bytes(pack, kernel, index, to, (<RawArgument>arg)._bytes)
-    return append_other(pack, kernel, index, to, arg)
+        return HAS_OBJECTS | append_bytes(pack, kernel, index, to, (<RawArgument>arg)._bytes)
+    return HAS_OBJECTS | append_other(pack, kernel, index, to, arg)
 
 
 cdef int append_bytes(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, bytes data) except -1:
@@ -309,7 +301,7 @@ cdef int append_stand_in(ArgumentPack& pack, Kernel kernel, size_t index, const 
     if arg._form == ValueForm.kPointer and not points_to(to.type, arg._element, arg._element_size):
         raise TypeError(f"{describe(kernel, index, to)}; {arg!r} has other elements")
     pack.append_copy(&arg._bits, to.size)
-    return STANDS_IN
+    return HAS_STAND_INS
 
 
 cdef int append_word(
@@ -363,7 +355,7 @@ cdef int append_array(
             "PinnedMemoryResource) or on the device."
         )
     pack.append_copy(&array.address, 8)
-    return 0 if array.node is None else IS_GRAPH_MEMORY
+    return 0 if array.node is None else HAS_GRAPH_MEMORY
 
 
 cdef int append_value(

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
 from libcpp.memory cimport unique_ptr
-from libcpp.vector cimport vector
 
 from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeParameters, NodeRecord
+from cuda_graphs.objects.keyword_method cimport Arguments
 from .launch_config cimport LaunchConfig
 
 # Sets `uses` to the parameters that a captured launch uses: the arguments `stand_ins`, and those of its config.
 ctypedef int (*ReadUses)(
-    GraphBox* graph, LaunchConfig config, tuple args, vector[size_t]& stand_ins, unique_ptr[NodeParameters]& uses
+    GraphBox* graph, LaunchConfig config, Arguments args, size_t count, unique_ptr[NodeParameters]& uses
 ) except -1
 # Returns the config that a function of the arguments gives.
 ctypedef LaunchConfig (*ReadConfig)(object config, tuple args)

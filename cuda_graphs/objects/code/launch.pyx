@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches a kernel on a stream."""
 
+from cpython.object cimport PyObject
+from libc.stddef cimport size_t
 from libcpp.memory cimport unique_ptr
 from libcpp.utility cimport move
-from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_SUCCESS,
@@ -19,10 +20,24 @@ from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, NodeRecord, as_owner
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
-from .arguments cimport StandIn, own_arguments, pack_arguments
-from .arguments cimport reach_arguments
+from .arguments cimport (
+    HAS_GRAPH_MEMORY,
+    HAS_STAND_INS,
+    StandIn,
+    own_arguments,
+    pack_arguments,
+    reach_arguments,
+)
 from cuda_graphs.objects.body_rules cimport check_device_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
+from cuda_graphs.objects.keyword_method cimport (
+    Arguments,
+    PyMethodDef,
+    PySequence_Fast_ITEMS,
+    as_tuple,
+    keywords,
+    make_function,
+)
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
 from cuda_graphs.objects.device.current cimport current_or
@@ -45,41 +60,69 @@ cdef int register_uses(ReadUses uses, ReadConfig config, NoteNode note, DeviceOf
     return 0
 
 
-def launch(stream, config, kernel, *args):
-    """Launch a kernel on a stream. Returns at once; the kernel runs in the order of the stream.
+cdef str LAUNCH = """launch($module, stream, config, kernel, *args)
+--
 
-    Args:
-        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``. None: the current stream of a `with` block
-            (`stream`, `capture`, a GraphBuilder).
-        config: A LaunchConfig, a dict of its fields, or a function that returns one of these for the arguments.
-        kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
-            a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
-        args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
-            Condition. A number keeps its value, or is refused (docs/guide/kernel-signatures.md). Buffers must live until the
-            kernel is done. A captured launch becomes a node, and the graph keeps its kernel and arguments alive.
+Launch a kernel on a stream. Returns at once; the kernel runs in the order of the stream.
 
-    Raises:
-        TypeError: The number or a type of the arguments does not match the parameters, or `stream` is None
-            outside of such a block.
-        RuntimeError: An argument is memory of an alloc node, which exists only while its graph runs.
-        OverflowError: An int does not fit its parameter.
-        ValueError: A float parameter cannot hold an int exactly. A cooperative grid cannot run all at once.
-        CUDAError: The driver refuses the launch, or earlier work of the device failed.
-    """
+Args:
+    stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``. None: the current stream of a `with` block
+        (`stream`, `capture`, a GraphBuilder).
+    config: A LaunchConfig, a dict of its fields, or a function that returns one of these for the arguments.
+    kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
+        a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
+    args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
+        Condition. A number keeps its value, or is refused (docs/guide/kernel-signatures.md). Buffers must live until the
+        kernel is done. A captured launch becomes a node, and the graph keeps its kernel and arguments alive.
+
+Raises:
+    TypeError: The number or a type of the arguments does not match the parameters, or `stream` is None
+        outside of such a block.
+    RuntimeError: An argument is memory of an alloc node, which exists only while its graph runs.
+    OverflowError: An int does not fit its parameter.
+    ValueError: A float parameter cannot hold an int exactly. A cooperative grid cannot run all at once.
+    CUDAError: The driver refuses the launch, or earlier work of the device failed.
+"""
+
+
+cdef object launch_function(PyObject* module, Arguments args, Py_ssize_t count, PyObject* names):
+    cdef tuple given
+    if names == NULL and count >= 3:
+        return launch_kernel(<object>args[0], <object>args[1], <object>args[2], args + 3, <size_t>count - 3)
+    named = {} if names == NULL else keywords(<tuple>names, args + count)
+    stream, config, kernel, given = _Accepted.launch(*as_tuple(args, <size_t>count), **named)
+    return launch_kernel(stream, config, kernel, PySequence_Fast_ITEMS(given), <size_t>len(given))
+
+
+class _Accepted:
+    """The arguments that the function accepts. Python raises its own TypeError for others."""
+
+    @staticmethod
+    def launch(stream, config, kernel, *args):
+        return stream, config, kernel, args
+
+
+cdef PyMethodDef launch_definition
+cdef bytes launch_doc = LAUNCH.encode()
+launch = make_function(&launch_definition, b"launch", <void*>launch_function, launch_doc, __name__)
+
+
+cdef object launch_kernel(object stream, object config, object kernel, Arguments args, size_t count):
     cdef Stream on = current_or(None) if stream is None else None
     if on is None:
         on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
+    cdef tuple made
     if not isinstance(kernel, Kernel):
-        config, kernel, args, _, _ = as_launch(config, kernel, args)
+        config, kernel, made, _, _ = as_launch(config, kernel, as_tuple(args, count))
+        args, count = PySequence_Fast_ITEMS(made), <size_t>len(made)
     cdef LaunchConfig shape
     if type(config) is LaunchConfig:
         shape = <LaunchConfig>config
     else:
-        shape = call_config(config, args) if is_config_function(config) else accept_launch_config(config)
+        shape = call_config(config, as_tuple(args, count)) if is_config_function(config) else accept_launch_config(config)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
-    cdef vector[size_t] stand_ins
-    cdef int in_graph = pack_arguments(pack, code, args, &stand_ins)
+    cdef int found = pack_arguments(pack, code, args, count)
     if shape._is_cooperative:  # before the graph keeps any owner for the launch
         check_cooperative(shape, code)
     on._check_open()  # arguments may run code that closes the stream
@@ -89,24 +132,17 @@ def launch(stream, config, kernel, *args):
     cdef int device = kNoDevice
     if has_several_devices():
         device = enter_device_of_launch(scope, h, shape, code)
-        reach_arguments(args, device)
+        reach_arguments(args, count, device)
     cdef CUfunction function = function_on(code._h, h)
     if function == NULL:
         raise_noted(f"launch of kernel {code._name()!r}")
     cdef CapturedCall call
-    cdef Opaque owner
     cdef unique_ptr[NodeParameters] uses
-    cdef NodeRecord* node
     if find_capture(call, h):
         check_device_fits_body(&call.capture().box(), device, NodeKind.kKernel, code._name())
-        if stand_ins.size() or type(shape) is not LaunchConfig:
-            read_uses(&call.capture().box(), shape, args, stand_ins, uses)
-        own_arguments(args, owner)
-        keep_owners(call, as_owner(code._h), move(owner))
-    elif in_graph:
-        refuse_graph_memory(args)
-    elif stand_ins.size():
-        refuse_incomplete(args, stand_ins)
+        keep_for_node(call, shape, code, args, count, found, uses)
+    elif found & (HAS_GRAPH_MEMORY | HAS_STAND_INS):
+        refuse_arguments(args, count)
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
         launch_with_attributes(raw_stream, shape, function, pack, call)
     else:
@@ -116,13 +152,25 @@ def launch(stream, config, kernel, *args):
                 shape._block[1], shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), <void**>NULL,
             )
     note_launch(h, code._h)
-    node = finish_node(call, NodeKind.kKernel, "launch")
+    cdef NodeRecord* node = finish_node(call, NodeKind.kKernel, "launch")
     if call.status() != CUDA_SUCCESS:
         raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
     if uses:
         node.make_metadata().parameters.swap(uses)
     if node != NULL and type(shape) is not LaunchConfig:
         note_node(node, shape)
+
+
+cdef int keep_for_node(
+    CapturedCall& call, LaunchConfig shape, Kernel code, Arguments args, size_t count, int found,
+    unique_ptr[NodeParameters]& uses,
+) except -1:
+    """Give the graph of a capture the owners of a launch, and read the uses of named parameters."""
+    cdef Opaque owner
+    if found & HAS_STAND_INS or type(shape) is not LaunchConfig:
+        read_uses(&call.capture().box(), shape, args, count, uses)
+    own_arguments(args, count, owner)
+    return keep_owners(call, as_owner(code._h), move(owner))
 
 
 cdef int enter_device_of_launch(DeviceScope& scope, const StreamHandle& stream, LaunchConfig config, Kernel kernel) except -2:
@@ -143,16 +191,15 @@ cdef LaunchConfig call_config(object config, tuple args):
     return accept_launch_config(config(*args)) if read_config == NULL else read_config(config, args)
 
 
-cdef int refuse_incomplete(tuple args, vector[size_t]& stand_ins) except -1:
-    for i in stand_ins:
-        if not (<StandIn>args[i])._is_complete:
-            raise TypeError(f"{args[i]!r} has no value here: only nodes of its graph take it")
-    return 0
-
-
-cdef int refuse_graph_memory(tuple args) except -1:
-    """Refuses memory that a graph allocates in a launch outside of graphs."""
-    for arg in args:
+cdef int refuse_arguments(Arguments args, size_t count) except -1:
+    """Refuse values that come later, and memory that a graph allocates, in a launch outside of graphs."""
+    cdef size_t i
+    for i in range(count):
+        arg = <object>args[i]
+        if isinstance(arg, StandIn):
+            if not (<StandIn>arg)._is_complete:
+                raise TypeError(f"{arg!r} has no value here: only nodes of its graph take it")
+            continue
         describe = getattr(type(arg), "__cuda_graph_array__", None)
         if describe is not None and describe(arg).node is not None:
             raise RuntimeError(graph_memory_error(repr(arg)))

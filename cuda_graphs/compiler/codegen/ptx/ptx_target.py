@@ -11,7 +11,7 @@ threads of a block.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from functools import partial
 from typing import ClassVar
 
@@ -21,6 +21,7 @@ from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.codegen.llvm.resident import slots_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.lowerings import FUSIONS
 from cuda_graphs.compiler.records import record
 from cuda_graphs.native import llvm
 from cuda_graphs.native.function_text import FunctionText
@@ -60,6 +61,7 @@ class Ptx:
     version: int = 80
     libdevice: str | None = None
     name: ClassVar[str] = "ptx"
+    most_again: ClassVar[Mapping[str, int]] = dict.fromkeys(FUSIONS, 100)
 
     def code(self, text: str) -> bytes:
         """Return the PTX of a program as LLVM text."""
@@ -79,7 +81,7 @@ class Ptx:
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""
-        return self.name, self.fast_math, self.arch, self.version, self.libdevice
+        return self.name, self.fast_math, self.arch, self.version, self.libdevice, *self.most_again.items()
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """Return the image that the driver loads."""

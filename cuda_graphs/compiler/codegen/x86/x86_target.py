@@ -20,7 +20,7 @@ the inner loop if it contains no other loop; otherwise outer_loop_vectoriser.py 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import STOP, Layout, TaskInfo, settings_of, shared_layout
@@ -64,6 +64,8 @@ class X86:
     fast_math: bool = False
     instrumented: bool = False
     name: ClassVar[str] = "x86"
+    # On a Xeon with AVX-512, light stencils of 2^20 floats took 0.5 to 0.9 of the time, and in the caches 0.8 to 1.3.
+    most_again: ClassVar[Mapping[str, int]] = {"call": 0, "any": 0, "large": 20}
 
     def code(self, text: str) -> bytes:
         """Return the object file of a program as LLVM text."""
@@ -76,7 +78,7 @@ class X86:
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""
-        return self.name, self.fast_math, self.instrumented, identity()
+        return self.name, self.fast_math, self.instrumented, identity(), *self.most_again.items()
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """Return the image that the host driver loads."""
