@@ -169,6 +169,7 @@ cdef class Specialisation:
     cdef bint fits(self, const Leaf* leaves) noexcept nogil
     # Returns True if no two arrays in `apart` share memory, whether they are a pair or not. The caller holds the GIL.
     cdef bint are_all_apart(self, const Leaf* leaves) noexcept nogil
+    cdef MemoryRange range_of(self, const Span& span, const Leaf* leaves) noexcept nogil
     # Returns True if all loops that must be large for code with fewer tasks are.
     cdef bint has_large_loops(self, const Leaf* leaves) noexcept nogil
     # Returns why nodes are faster than resident launches, if they are.
