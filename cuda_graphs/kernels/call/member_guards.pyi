@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cuda_graphs.kernels.specialisation.snapshots import Memo
+
 class MemberGuard:
     @property
     def annotation(self) -> Any: ...
@@ -64,3 +66,10 @@ class HolderOfArrays:
     def note(self, value: Any, is_array: Callable[[Any], bool]) -> None: ...
 
 MISSING: Any
+
+def are_constants(
+    args: tuple[Any, ...],
+    numbers: tuple[int, ...],
+    holders: tuple[HolderOfArrays, ...],
+    without_arrays: Memo,
+) -> bool: ...

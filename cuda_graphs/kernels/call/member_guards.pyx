@@ -13,7 +13,8 @@ A guard keeps no array alive, and no object that holds one: it has the constants
 import types
 
 from cuda_graphs.kernels.specialisation.own_attributes cimport OwnAttributes, own_attributes
-from cuda_graphs.kernels.specialisation.snapshots cimport ExpectedValue, expected_value
+from cuda_graphs.kernels.arrays.ndarray cimport NDArray
+from cuda_graphs.kernels.specialisation.snapshots cimport ExpectedValue, Memo, expected_value
 
 from cuda_graphs.kernels.specialisation.constants import is_fixed
 
@@ -332,3 +333,20 @@ cdef class HolderOfArrays:
         """Return the OwnAttributes of an object whose attribute of this name is an array, or None."""
         cdef OwnAttributes found = own_attributes(value, (name,))  # before it is read: later changes must show
         return found if is_array(getattr(value, name, None)) else None
+
+
+def are_constants(tuple args, tuple numbers, tuple holders, Memo without_arrays):
+    """Return True if the arguments with these numbers are arrays themselves, or values that a Memo knows to hold none.
+
+    `holders` has the HolderOfArrays of each of them.
+    """
+    cdef Py_ssize_t i, number
+    for i in range(len(numbers)):
+        number = numbers[i]
+        if number < len(args):
+            value = args[number]
+            if (<HolderOfArrays>holders[i]).is_known(value):
+                return False
+            if not isinstance(value, NDArray) and without_arrays.of(value) is not True:
+                return False
+    return True

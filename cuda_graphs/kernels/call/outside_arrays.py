@@ -28,7 +28,7 @@ from cuda_graphs.kernels.specialisation.constants import Seen
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.kernels.specialisation.snapshots import Memo
 
-from .member_guards import Choices, HolderOfArrays, MemberGuard
+from .member_guards import Choices, HolderOfArrays, MemberGuard, are_constants
 from .member_uses import Uses, uses_at, uses_from
 from .members import (
     CONTAINERS,
@@ -62,6 +62,8 @@ class Found(NamedTuple):
     places: dict[Place, Names]
     names: list[OutsideName]  # the parameter for each place
     templates: list[TemplateUse]
+    numbers: tuple[int, ...]  # of the templates
+    holders: tuple[HolderOfArrays, ...]  # of the templates
 
 
 class OutsideArrays:
@@ -92,6 +94,8 @@ class OutsideArrays:
         if found is None:
             found = self.found = self.search()
             self.is_needed = bool(found.places or found.templates)
+        if not found.places and are_constants(args, found.numbers, found.holders, self.without_arrays):
+            return None
         objects = [
             each
             for each in found.templates
@@ -149,7 +153,9 @@ class OutsideArrays:
             if each.name not in self.annotations and is_template(resolve(each.annotation, self.function))
         ]
         places = dict(places_of(self.function)) if may_use_arrays(self.function) else {}
-        return Found(places, names_for(places), templates)
+        numbers = tuple([each.number for each in templates])
+        holders = tuple([each.holder for each in templates])
+        return Found(places, names_for(places), templates, numbers, holders)
 
     def forget(self) -> None:
         """Drop the variants with their code."""

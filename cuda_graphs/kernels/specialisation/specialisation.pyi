@@ -15,7 +15,7 @@ class Specialisation:
     fields: tuple[Field, ...]
     labels: tuple[Any, ...]
     state: int
-    is_for_long_loops: bool
+    why_nodes: int
     is_replayable: bool
     is_straight: bool
     prints: bool
