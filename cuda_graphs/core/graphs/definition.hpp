@@ -103,8 +103,8 @@ NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
     return NodeHandle(any, &node.raw);
 }
 
-// The entry of a Python object in the record of its node. At its end the entry takes the object off the record. The object
-// has a handle of the node, which must outlive the entry.
+// The entry of a Python object in the record of its node. At its end the entry takes the object off the record. The
+// object has a handle of the node, which must outlive the entry.
 class RecordEntry {
   public:
     RecordEntry() noexcept = default;

@@ -412,25 +412,37 @@ cdef object launch_graph(Graph self, object stream, tuple names, Arguments value
     if names:
         changes.swap(self._room)
         read_changes(slots, names, values, changes)
-    for guard in guards:
-        guard.before_launch(self, accepted)
+    if guards:
+        call_guards(guards, "before_launch", self, accepted)
     if self._callbacks.calls:
         status = launch_with_callbacks(self._callbacks, graph, on, changes, &problem)
     else:
         with nogil:
             status = launch(graph, on, changes, &problem)
     if status:
-        check_problem(problem, slots, keywords(names, values))
-        check_attempt(status, f"launch {self!r} on {stream!r}")
+        refuse_launch(self, stream, problem, slots, keywords(names, values), status)
     if names:
         changes.clear()
         changes.swap(self._room)
-    for guard in guards:
-        guard.after_launch(self, accepted)
+    if guards:
+        call_guards(guards, "after_launch", self, accepted)
     if self._loops.counters:
         launched[<uintptr_t>raw_of(on)] = ref(self)
     if active_captures.load() != 0:
         note_work_elsewhere("launch of a graph")
+
+
+cdef int call_guards(tuple guards, str method, Graph graph, Stream stream) except -1:
+    for guard in guards:
+        getattr(guard, method)(graph, stream)
+    return 0
+
+
+cdef int refuse_launch(
+    Graph self, object stream, ParameterProblem& problem, Slots slots, dict values, CUresult status
+) except -1:
+    check_problem(problem, slots, values)
+    return check_attempt(status, f"launch {self!r} on {stream!r}")
 
 
 cdef object set_method(Graph self, Arguments values, Py_ssize_t count, PyObject* names):

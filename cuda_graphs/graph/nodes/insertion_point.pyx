@@ -63,14 +63,8 @@ from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_bod
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
-from cuda_graphs.objects.keyword_method cimport (
-    Arguments,
-    PyMethodDef,
-    PySequence_Fast_ITEMS,
-    as_tuple,
-    give_method,
-    keywords,
-)
+from cuda_graphs.objects.keyword_method cimport Arguments, PyMethodDef, PySequence_Fast_ITEMS, as_tuple, give_method
+from cuda_graphs.objects.keyword_method cimport keywords as as_dict
 from cuda_graphs.objects.numbers cimport read_flag, read_unsigned
 from cuda_graphs.objects.source cimport keep_source, pin_source, unpin_source
 from .access_ranges cimport read_declaration, set_declaration
@@ -746,11 +740,16 @@ which has no predecessor.
 
 cdef object launch_method(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
     cdef NodeSpec spec
+    if names != NULL or count < 2:
+        return launch_with_keywords(self, args, count, names)
+    config = read_call(self, spec, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None)
+    return add_launch(self, spec, config, None, None)
+
+
+cdef object launch_with_keywords(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
+    cdef NodeSpec spec
     cdef tuple given
-    if names == NULL and count >= 2:
-        config = read_call(self, spec, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None)
-        return add_launch(self, spec, config, None, None)
-    named = {} if names == NULL else keywords(<tuple>names, args + count)
+    named = {} if names == NULL else as_dict(<tuple>names, args + count)
     config, kernel, given, edge, name, reads, writes = _Accepted.launch(*as_tuple(args, <size_t>count), **named)
     config = read_call(self, spec, config, kernel, PySequence_Fast_ITEMS(given), <size_t>len(given), reads, writes)
     return add_launch(self, spec, config, name, edge)

@@ -12,11 +12,12 @@ from cuda_graphs.core.driver.cuda cimport (
     CUfunction,
     CUlaunchAttribute,
     CUlaunchConfig,
+    CUresult,
     CUstream,
     driver,
 )
-from cuda_graphs.core.driver.seam cimport raise_noted
-from cuda_graphs.core.capture.capture_handles cimport CapturedCall
+from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall, active_captures, may_be_captured
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, NodeRecord, as_owner
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
@@ -29,6 +30,7 @@ from .arguments cimport (
     reach_arguments,
 )
 from cuda_graphs.objects.body_rules cimport check_device_fits_body
+from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
 from cuda_graphs.objects.keyword_method cimport (
     Arguments,
@@ -108,18 +110,10 @@ launch = make_function(&launch_definition, b"launch", <void*>launch_function, la
 
 
 cdef object launch_kernel(object stream, object config, object kernel, Arguments args, size_t count):
-    cdef Stream on = current_or(None) if stream is None else None
-    if on is None:
-        on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
-    cdef tuple made
+    cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else find_stream(stream)
     if not isinstance(kernel, Kernel):
-        config, kernel, made, _, _ = as_launch(config, kernel, as_tuple(args, count))
-        args, count = PySequence_Fast_ITEMS(made), <size_t>len(made)
-    cdef LaunchConfig shape
-    if type(config) is LaunchConfig:
-        shape = <LaunchConfig>config
-    else:
-        shape = call_config(config, as_tuple(args, count)) if is_config_function(config) else accept_launch_config(config)
+        return launch_foreign(on, config, kernel, as_tuple(args, count))
+    cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else find_shape(config, args, count)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     cdef int found = pack_arguments(pack, code, args, count)
@@ -134,27 +128,83 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
         device = enter_device_of_launch(scope, h, shape, code)
         reach_arguments(args, count, device)
     cdef CUfunction function = function_on(code._h, h)
+    cdef CUresult status
     if function == NULL:
         raise_noted(f"launch of kernel {code._name()!r}")
+    if may_be_captured(h):
+        return launch_captured(on, h, device, function, shape, code, pack, found, args, count)
+    if found & (HAS_GRAPH_MEMORY | HAS_STAND_INS):
+        refuse_arguments(args, count)
+    cdef CUlaunchConfig native
+    cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
+    if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
+        shape._fill(&native, attributes)
+        native.hStream = raw_stream
+        with nogil:
+            status = submit(&native, function, pack.pointers())
+    else:
+        with nogil:
+            status = driver().cuLaunchKernel(
+                function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0], shape._block[1],
+                shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), NULL,
+            )
+    note_launch(h, code._h)
+    if active_captures.load() != 0:
+        note_work_elsewhere("launch")
+    if status:
+        raise_explained(status, attempt(code, shape, on), None)
+
+
+cdef object launch_foreign(Stream on, object config, object kernel, tuple args):
+    """Launch the Kernel that an object makes."""
+    config, kernel, args, _, _ = as_launch(config, kernel, args)
+    return launch_kernel(on, config, kernel, PySequence_Fast_ITEMS(args), <size_t>len(args))
+
+
+cdef Stream find_stream(object stream):
+    cdef Stream current = current_or(None) if stream is None else None
+    return accept_stream(stream) if current is None else current
+
+
+cdef LaunchConfig find_shape(object config, Arguments args, size_t count):
+    return call_config(config, as_tuple(args, count)) if is_config_function(config) else accept_launch_config(config)
+
+
+cdef str attempt(Kernel kernel, LaunchConfig shape, Stream on):
+    return f"launch of kernel {kernel._name()!r} with {shape!r} on {on!r}"
+
+
+cdef CUresult submit(const CUlaunchConfig* native, CUfunction function, void** arguments) noexcept nogil:
+    if native.numAttrs:
+        return driver().cuLaunchKernelEx(native, function, arguments, NULL)
+    return driver().cuLaunchKernel(
+        function, native.gridDimX, native.gridDimY, native.gridDimZ, native.blockDimX, native.blockDimY, native.blockDimZ,
+        native.sharedMemBytes, native.hStream, arguments, NULL,
+    )
+
+
+cdef object launch_captured(
+    Stream on, const StreamHandle& h, int device, CUfunction function, LaunchConfig shape, Kernel code, ArgumentPack& pack,
+    int found, Arguments args, size_t count,
+):
+    """Launch on a stream that may be captured."""
     cdef CapturedCall call
     cdef unique_ptr[NodeParameters] uses
+    cdef CUlaunchConfig native
+    cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
+    shape._fill(&native, attributes)
+    native.hStream = raw_of(h)
     if find_capture(call, h):
         check_device_fits_body(&call.capture().box(), device, NodeKind.kKernel, code._name())
         keep_for_node(call, shape, code, args, count, found, uses)
     elif found & (HAS_GRAPH_MEMORY | HAS_STAND_INS):
         refuse_arguments(args, count)
-    if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
-        launch_with_attributes(raw_stream, shape, function, pack, call)
-    else:
-        with nogil:
-            call.run(
-                driver().cuLaunchKernel, function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0],
-                shape._block[1], shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), <void**>NULL,
-            )
+    with nogil:
+        call.run(submit, &native, function, pack.pointers())
     note_launch(h, code._h)
     cdef NodeRecord* node = finish_node(call, NodeKind.kKernel, "launch")
     if call.status() != CUDA_SUCCESS:
-        raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
+        raise_call_error(call, attempt(code, shape, on))
     if uses:
         node.make_metadata().parameters.swap(uses)
     if node != NULL and type(shape) is not LaunchConfig:
@@ -203,18 +253,6 @@ cdef int refuse_arguments(Arguments args, size_t count) except -1:
         describe = getattr(type(arg), "__cuda_graph_array__", None)
         if describe is not None and describe(arg).node is not None:
             raise RuntimeError(graph_memory_error(repr(arg)))
-    return 0
-
-
-cdef int launch_with_attributes(
-    CUstream stream, LaunchConfig shape, CUfunction function, ArgumentPack& pack, CapturedCall& call
-) except -1:
-    cdef CUlaunchConfig native
-    cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
-    shape._fill(&native, attributes)
-    native.hStream = stream
-    with nogil:
-        call.run(driver().cuLaunchKernelEx, &native, function, pack.pointers(), <void**>NULL)
     return 0
 
 

@@ -316,10 +316,10 @@ cdef class StreamHolder:
 
 cdef Stream accept_stream(object arg):
     cdef Stream stream
-    if isinstance(arg, StreamHolder):
-        stream = (<StreamHolder>arg)._stream_or_error()
-    elif isinstance(arg, Stream):
+    if isinstance(arg, Stream):
         stream = <Stream>arg
+    elif isinstance(arg, StreamHolder):
+        stream = (<StreamHolder>arg)._stream_or_error()
     elif arg is None:
         raise TypeError("stream is required and must not be None; pass device.default_stream or device.create_stream()")
     elif hasattr(arg, "__cuda_stream__"):
