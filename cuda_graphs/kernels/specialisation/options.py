@@ -100,7 +100,7 @@ class Options(NamedTuple):
         `why_nodes` is the number of a reason in WHY_NODES.
         """
         if not self.graph:
-            return "the kernel is no graph kernel, so a call launches its tasks one by one"
+            return "the kernel is no graph kernel, so a call launches its tasks in their order"
         if self.debug:
             return "debug=True, so a failed assert raises an exception in the call"
         if not GRAPHS_ARE_ON:
