@@ -269,7 +269,7 @@ class Memory:
 
     def __init__(self, partners: dict[Any, Any]) -> None:
         self.ranges = [
-            (after.dptr, after.bytesize, before.dptr)
+            (after._address, after.bytesize, before._address)
             for after, before in partners.items()
             if isinstance(after, AllocNode)
         ]

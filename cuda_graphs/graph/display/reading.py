@@ -264,7 +264,7 @@ MIDDLE = "\N{MIDDLE DOT}"
 
 def accesses(node: Any) -> Iterator[str]:
     """Yield lines that say how many bytes a kernel or callback reads and writes, as far as it is declared."""
-    for word, spans in (("reads", node.reads), ("writes", node.writes)):
+    for word, spans in zip(("reads", "writes"), node._declared(), strict=True):
         known = [span for span in spans or () if isinstance(span.start, int)]
         if known:  # the size of a parameter's memory is not fixed
             yield f"{word} {size_in_words(sum(span.run * span.runs for span in known))}"

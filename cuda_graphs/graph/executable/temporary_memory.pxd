@@ -19,5 +19,9 @@ cdef class TemporaryMemory:
     cdef int use(self, const GraphExecHandle& exec) except -1
 
 
-# Returns the memory for the temporaries of a definition, without changing an executable: `present` if its plan is the same.
-cdef TemporaryMemory plan_memory(object definition, TemporaryMemory present)
+# Returns the memory for the temporaries and alloc nodes of a definition, without changing an executable: `present` if its plan
+# is the same. `groups` are the nodes that run as one launch, for each such launch.
+cdef TemporaryMemory plan_memory(object definition, TemporaryMemory present, object groups)
+
+# Gives the array of an alloc node a place of its own in an executable.
+cdef int give_place(const GraphExecHandle& exec, object node, Buffer buffer) except -1

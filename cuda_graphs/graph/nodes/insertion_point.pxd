@@ -33,6 +33,9 @@ cdef class InsertionPoint:
     # messages, or None.
     cdef InsertionPoint _add_after(self, GraphBox* graph, NodeSpec& spec, Dependencies place, object name, object edge)
 
+    # Finds the memory that the spec of a free node frees.
+    cdef int _find_freed(self, NodeSpec& spec) except -1
+
     # Records a node that the driver has made.
     cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)
 

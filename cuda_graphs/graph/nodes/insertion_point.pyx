@@ -15,7 +15,7 @@ from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS, CUgraph, CUgraphNode, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF,
     CU_GRAPH_COND_TYPE_SWITCH,
@@ -29,7 +29,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     GraphBox,
     GraphLabels,
-    GraphMemory,
+    GraphMemoryRef,
     NodeHandle,
     NodeKind,
     NodeParameters,
@@ -45,6 +45,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     as_owner,
     create_graph_memory,
     find_kind,
+    find_place,
     find_user,
     hierarchy_number,
     make_node,
@@ -53,13 +54,16 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     note_handed_out,
     dependencies_on,
     order_all_tests,
+    parameters_of,
     point_to,
     share_owners,
+    stand_in_of,
 )
 from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport box_of, hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
+from cuda_graphs.objects.code.launch_config cimport is_config_function
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.numbers cimport read_flag, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
@@ -67,6 +71,7 @@ from .access_ranges cimport read_declaration, set_declaration
 from .condition_tests cimport ConditionTest, check_count, device_of_test, first_test, placeholder, read_test
 from .labels cimport check_name, labels_of, note_kind_of_value, set_name
 from .node_classes cimport class_of, make_instance
+from .places cimport Reading, declare_place, enter_places, leave_places, settle, settle_all, use_places
 from .sized_config cimport SizedConfig, join_call_of
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.loop_counter cimport LoopCounter, make_counter
@@ -182,6 +187,7 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL:
     cdef CUresult status
     if graph.raw == NULL:
         return NULL
+    settle_all(graph)  # other code knows no parameters
     note_handed_out(graph[0])
     status = order_all_tests(graph[0])
     if status:
@@ -274,6 +280,30 @@ cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
     return False
 
 
+cdef int show_node_address(NodeSpec& spec) except -1:
+    """Give the spec of an alloc or free node of a place the values for the driver: one byte of memory."""
+    if not spec.place:
+        return 0
+    if spec.kind == NodeKind.kAlloc:
+        spec.params.alloc.bytesize = 1
+    else:
+        spec.params.free.dptr = spec.place.get().node_address()
+    return 0
+
+
+cdef int show_stand_in(NodeSpec& spec, CUresult status) except -1:
+    """Give the spec the address and the size of the place again, after the call of the driver."""
+    if not spec.place:
+        return 0
+    if spec.kind == NodeKind.kFree:
+        spec.params.free.dptr = spec.place.get().start()
+        return 0
+    if status == CUDA_SUCCESS:
+        spec.place.get().set_node_address(spec.params.alloc.dptr)
+    spec.params.alloc.dptr, spec.params.alloc.bytesize = spec.place.get().start(), spec.place.get().size()
+    return 0
+
+
 cdef OwnerSlot attach(GraphBox* graph, const Owners& owners) except *:
     cdef OwnerSlot slot = graph.owners.prepare(graph.raw, owners.first, owners.second)
     if slot.page == NULL:
@@ -364,13 +394,16 @@ cdef class InsertionPoint:
             device = device_of_spec(spec)
             check_devices_fit_body(graph, spec, name)
         cdef unique_ptr[NodeParameters] parameters
+        use_places(graph, spec)
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
         if spec.owners:
             slot = attach(graph, spec.owners)
         about_to_change(graph[0])
+        show_node_address(spec)
         with nogil:
             status = make_node(place, spec, &raw)
+        show_stand_in(spec, status)
         if status:
             graph.owners.rollback(slot)
             along = "" if edge is None else f" along {edge!r}"
@@ -380,6 +413,8 @@ cdef class InsertionPoint:
         cdef InsertionPoint node = self._added(raw, spec.kind, slot, name)
         if parameters:
             node._record().make_metadata().parameters.swap(parameters)
+        if spec.place:
+            node._record().make_metadata().place = spec.place
         if spec.declared:
             set_declaration(node._record(), spec.declared)
         if device != kNoDevice and spec.kind != NodeKind.kKernel:  # the driver reports those of kernels
@@ -441,7 +476,12 @@ cdef class InsertionPoint:
         which has no predecessor.
         """
         cdef NodeSpec spec
-        config = self._read_launch(spec, config, kernel, args, reads, writes)
+        # A config function gets addresses, and may keep them.
+        cdef Reading before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))
+        try:
+            config = self._read_launch(spec, config, kernel, args, reads, writes)
+        finally:
+            leave_places(before)
         node = self._add(spec, name, edge)
         if isinstance(config, SizedConfig):
             join_call_of(node._record(), <SizedConfig>config)
@@ -486,14 +526,21 @@ cdef class InsertionPoint:
             size = math.prod(shape) * type.itemsize
         elif size is None:
             raise TypeError("alloc needs size, in bytes, or shape and dtype")
-        cdef shared_ptr[GraphMemory] memory = create_graph_memory()
+        cdef GraphMemoryRef memory = create_graph_memory()
         keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
         options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
         cdef int ordinal = read_alloc(spec, size, options)
         spec.owners.first = as_owner(memory)
-        cdef InsertionPoint node = self._add(spec, name)
         cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
-        memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
+        if type is not None and kind == AllocKind.kDevice and spec.access.empty() and spec.params.alloc.bytesize:
+            memory.get().become_place(spec.params.alloc.bytesize)
+            spec.place = memory
+        cdef InsertionPoint node = self._add(spec, name)
+        if spec.place:
+            memory.get().set_node(node._h)
+            declare_place(node._record().graph, memory)
+        else:
+            memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
         if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
             node._record().make_metadata().device = ordinal
         note_allocation(node._record()[0], spec.params.alloc.dptr)
@@ -509,10 +556,21 @@ cdef class InsertionPoint:
         this graph frees already.
         """
         cdef NodeSpec spec
-        read_free(spec, dptr.dptr if isinstance(dptr, class_of(NodeKind.kAlloc)) else dptr)
+        read_free(spec, dptr._address if isinstance(dptr, class_of(NodeKind.kAlloc)) else dptr)
+        self._find_freed(spec)
         cdef InsertionPoint node = self._add(spec, name)
         note_free(node._record()[0], spec.params.free.dptr)
         return node
+
+    cdef int _find_freed(self, NodeSpec& spec) except -1:
+        """Find the place that a free node frees. One of another definition holds its contents until then."""
+        cdef GraphMemoryRef place = find_place(spec.params.free.dptr)
+        if not place or place.get().start() != stand_in_of(spec.params.free.dptr):
+            return 0
+        spec.place, spec.params.free.dptr = place, place.get().start()
+        if not parameters_of(self._open()[0]).find_place(place.get()[0]):
+            settle(place)
+        return 0
 
     def memset(self, dst, value, width=None, height=1, pitch=0, *, dst_owner=None, name=None):
         """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (ignored for one row).
@@ -528,7 +586,12 @@ cdef class InsertionPoint:
         ValueError also for a fill beyond the end of dst and for a closed Buffer.
         """
         cdef NodeSpec spec
-        cdef int kind = read_memset(spec, dst, value, width, height, pitch, dst_owner)
+        cdef int kind
+        cdef Reading before = enter_places(hierarchy_number(self._open()[0]))
+        try:
+            kind = read_memset(spec, dst, value, width, height, pitch, dst_owner)
+        finally:
+            leave_places(before)
         check_not_freed(self, (dst,))
         cdef InsertionPoint node = self._add(spec, name)
         note_kind_of_value(node._record(), kind)
@@ -562,7 +625,11 @@ cdef class InsertionPoint:
         """
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
-        read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        cdef Reading before = enter_places(hierarchy_number(self._open()[0]))
+        try:
+            read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        finally:
+            leave_places(before)
         check_not_freed(self, (dst, src))
         return self._add(spec, name)
 
@@ -761,9 +828,12 @@ cdef class InsertionPoint:
             raise TypeError(f"a {type(obj).__name__} cannot be called in a graph: it has no __cuda_graph_emit__")
         cdef GraphBox* graph = self._open()
         cdef bint pinned = pin_source()
+        # Other emitters may keep addresses.
+        cdef Reading before = enter_places(hierarchy_number(graph[0]) if getattr(obj, "_takes_places", False) else 0)
         try:
             last = emit(obj, wrap_node(self._h, self._record()), args)
         finally:
+            leave_places(before)
             if pinned:
                 unpin_source()
         if not isinstance(last, class_of(NodeKind.kOther)) or (<InsertionPoint>last)._record().graph != graph:

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which nodes may access the arrays of alloc nodes that have no address yet.
+
+An array has one if its address was read (nodes/places.pyx), and it then has memory of its own. So has an array without a
+free node: other graphs and the host may read it after the launch. All others can share memory.
+
+The nodes that are given an array access it, and so do nodes that declare it. A kernel of `cuda_graphs.kernel` does not
+keep addresses. Another kernel may keep one in memory, for a later kernel that follows it there, unless its accesses are
+declared: then every node from the alloc node to the free node may access the array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cuda_graphs.graph.nodes.node_kinds import AllocNode, FreeNode, KernelNode
+from cuda_graphs.graph.operands.spans import Span
+
+from .accesses import POSSIBLE, own_accesses
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.nodes.node import GraphNode
+
+    from .order import Order
+
+__all__ = ["find_place_users", "with_inner"]
+
+
+def with_inner(node: GraphNode) -> Iterator[GraphNode]:
+    """Yield a node and all nodes of the graphs inside it."""
+    nodes = [node]
+    for each in nodes:  # the loop appends to the list
+        yield each
+        for graph in each._inner_graphs():
+            nodes += graph._listed()[0]
+
+
+def find_place_users(order: Order) -> dict[AllocNode, list[int]]:
+    """Return the alloc nodes whose memory can be shared, with the steps of their users in ascending order."""
+    ends: dict[int, list[int]] = {}
+    for step, node in enumerate(order.nodes):
+        if isinstance(node, FreeNode):
+            ends.setdefault(node._address, []).append(step)
+    shared = [
+        node
+        for node in order.nodes
+        if isinstance(node, AllocNode) and node._place() == "shared" and node._address in ends
+    ]
+    if not shared:
+        return {}
+    arrays = Arrays(shared)
+    users: dict[AllocNode, set[int]] = {node: set() for node in shared}
+    kept: set[AllocNode] = set()
+    for step, node in enumerate(order.nodes):
+        if isinstance(node, AllocNode | FreeNode):
+            continue
+        for user in with_inner(node):
+            given, accessed = arrays.given_to(user), arrays.accessed_by(user)
+            for array in given | accessed:
+                users[array].add(step)
+            if may_keep_addresses(user):
+                kept |= given - (accessed if is_declared(user) else set())
+    for array in kept:
+        users[array] |= {order.steps[array], *ends[array._address]}
+    return {array: sorted(steps) for array, steps in users.items()}
+
+
+class Arrays:
+    """The arrays of alloc nodes, by their stand-ins."""
+
+    def __init__(self, nodes: list[AllocNode]) -> None:
+        self.by_address = {node._address: node for node in nodes}
+        self.spans = {node: Span(node._address, node.bytesize) for node in nodes}
+
+    def given_to(self, node: GraphNode) -> set[AllocNode]:
+        """Return the arrays whose address the node is given."""
+        return {self.by_address[start] for start in node._places() if start in self.by_address}
+
+    def accessed_by(self, node: GraphNode) -> set[AllocNode]:
+        """Return the arrays that the node accesses, or may access, as far as this is known."""
+        spans = [
+            each.span
+            for each in own_accesses(node)[0]
+            if each.what == "memory" and isinstance(each.span.start, int) and each.span.start >= FIRST
+        ]
+        return {array for array, own in self.spans.items() if any(map(own.meets, spans))}
+
+
+FIRST = 1 << 63  # the first address of a stand-in (core/graphs/graph_memory.hpp)
+
+
+def may_keep_addresses(node: GraphNode) -> bool:
+    return isinstance(node, KernelNode) and node._call() is None
+
+
+def is_declared(node: GraphNode) -> bool:
+    """Return whether all accesses of a node are known."""
+    found, is_unknown = own_accesses(node)
+    return not is_unknown and all(each.mode not in POSSIBLE for each in found)

@@ -1,0 +1,6 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from contextlib import AbstractContextManager
+
+def readable(address: int) -> int: ...
+def reading_places(number: int = ...) -> AbstractContextManager[None]: ...
