@@ -84,8 +84,8 @@ class Program:
             wanted = np.concatenate(
                 [np.float32(2) * self.expected[left][half:] + self.expected[left][:half], np.full(half, 1, "f4")]
             ).astype("f4")
-            used = (to, values[0])
-            self.note(first, used)
+            used = (to,)
+            self.note(first, (to, values[0]))
         else:
             node = place.call(combine, to, *values, 0.5)
             wanted = (np.float32(0.5) * self.expected[left] + self.expected[right]).astype("f4")
@@ -268,7 +268,7 @@ def test_alloc_nodes_and_temporaries_share_where_they_have_one_kind_of_memory(de
 
 
 def test_memory_without_a_free_node_can_be_read_after_the_launch(run, stream, pinned):
-    out = pinned(np.zeros(N, "f4"))
+    out = pinned(N, "f4")
     g, x = cg.GraphDef(), cg.full(N, 1, cg.f32)
     kept = g.alloc(shape=N, dtype=cg.f32)
     place = kept.call(combine, kept, x, x, 2.0)
@@ -290,7 +290,7 @@ def test_memory_without_a_free_node_can_be_read_after_the_launch(run, stream, pi
 
 
 def test_an_array_that_another_definition_frees_outlives_the_launch(stream, pinned):
-    out = pinned(np.zeros(N, "f4"))
+    out = pinned(N, "f4")
     g = cg.GraphDef()
     m = g.alloc(shape=N, dtype=cg.f32)
     m.memset(m, np.float32(5))
@@ -320,7 +320,7 @@ def keeping(device):
 @pytest.mark.parametrize("place", ["end", "early"])
 def test_a_kernel_may_keep_an_address_for_a_later_kernel_until_the_free_node(place, keeping, run, pinned):
     keep, follow, fill = keeping
-    out, word = pinned(np.zeros(1, "i4")), pinned(np.zeros(1, "u8"))
+    out, word = pinned(np.zeros(1, "i4")), pinned(1, "u8")
     g = cg.GraphDef()
     a = g.alloc(shape=4, dtype=cg.i32, name="a")
     end = a.memset(a, 0).launch(ONE, keep, word.ctypes.data, a)
@@ -334,9 +334,7 @@ def test_a_kernel_may_keep_an_address_for_a_later_kernel_until_the_free_node(pla
         end = end.free(a)
         c = end.alloc(shape=4, dtype=cg.i32, name="c")
         c.launch(ONE, fill, c, 98).free(c).free(b)
-        shares = {each.name: [other.name for other in each.shares] for each in g.memory.arrays for each in [each]} if False else {
-            each.node.name: [other.name for other in each.shares] for each in g.memory.arrays
-        }
+        shares = {each.node.name: [other.name for other in each.shares] for each in g.memory.arrays}
         assert shares["a"] == ["c"]
     run(g)
     assert out.tolist() == [7]
@@ -398,9 +396,7 @@ def test_updates_of_nodes_take_other_arrays_and_plan_again(stream):
     graph.launch(stream)
     stream.sync()
     assert (to.to_numpy() == 4).all()
-    shares = {each.name: each.shares for each in (found.node for found in g.memory.arrays) for each in [each]} if False else {
-        each.node.name: each.shares for each in g.memory.arrays
-    }
+    shares = {each.node.name: each.shares for each in g.memory.arrays}
     assert shares["a"] == (c,)
     three.update(args=(c, b, a, 1.0))  # a is needed longer
     assert all(each.shares == () for each in g.memory.arrays)
@@ -428,7 +424,7 @@ def test_a_definition_that_runs_out_of_memory_is_as_before(stream):
         with pytest.raises(cg.CUDAError, match="OUT_OF_MEMORY"):
             attempt()
         assert [each._place() for each in (small, large)] == ["shared", "shared"]
-    used.update(dst=small)
+    used.update(dst=small, width=N)
     graph = g.instantiate()
     graph.launch(stream)
     stream.sync()
@@ -592,7 +588,7 @@ def test_a_saved_definition_has_the_arrays(tmp_path, stream):
         assert [each._place() for each in made] == ["shared", "own" if reads else "shared", "shared"]
         loaded = cg.load(tmp_path / "graph")
         to = cg.zeros(N, cg.f32)
-        loaded.instantiate().launch(stream, to=to)
+        loaded.instantiate().launch(stream, x=cg.full(N, 1, cg.f32), to=to)
         stream.sync()
         assert (to.to_numpy() == 16).all()
 
@@ -629,7 +625,7 @@ def test_an_address_that_was_read_stays_valid_with_the_definition_alone(stream, 
 
 def test_structures_of_addresses_are_given_the_address(stream, kernels, pinned):
     """`bump_through` takes the address of an address, so the host must know it."""
-    word, out = pinned(np.zeros(1, "u8")), pinned(np.zeros(4, "i4"))
+    word, out = pinned(1, "u8"), pinned(np.zeros(4, "i4"))
     g = cg.GraphDef()
     m, n = (g.alloc(shape=4, dtype=cg.i32) for _ in range(2))
     word[0] = m.dptr + 4

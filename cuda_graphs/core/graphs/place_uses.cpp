@@ -75,14 +75,16 @@ void own_arguments(NodeSpec& spec, const std::vector<Parameter>& parameters) {
 
 }  // namespace
 
+// The operands of copies are declared as unified memory, as write_value does: an executable that had the place as a
+// parameter takes the node in an update.
 void write_settled(NodeSpec& spec, const PlaceWord& word, const std::vector<Parameter>* parameters) {
     const CUdeviceptr address = word.place->settled() + word.use.offset;
     if (spec.kind == NodeKind::kMemset) {
         spec.params.memset.dst = address;
     } else if (spec.kind == NodeKind::kMemcpy && word.use.field == Field::kDestination) {
-        set_destination(spec.params.memcpy.copyParams, address, word.place->type());
+        set_destination(spec.params.memcpy.copyParams, address, CU_MEMORYTYPE_UNIFIED);
     } else if (spec.kind == NodeKind::kMemcpy) {
-        set_source(spec.params.memcpy.copyParams, address, word.place->type());
+        set_source(spec.params.memcpy.copyParams, address, CU_MEMORYTYPE_UNIFIED);
     } else {
         own_arguments(spec, *parameters);
         std::memcpy(static_cast<char*>(spec.params.kernel.kernelParams[word.use.argument]) + word.use.byte, &address,

@@ -37,7 +37,6 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     mark_inner_destroyed,
     owners_of,
     is_handed_out,
-    kFirstStandIn,
 )
 from cuda_graphs.core.resources.device_scope cimport find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport (
@@ -68,6 +67,7 @@ from .node_call cimport NodeCall, call_of, leave_call
 from .labels cimport kind_of_value, note_kind_of_value
 from .node_classes cimport register_class
 from .places cimport Reading, address_of_place, enter_places, is_shared, leave_places, public_address
+from .places import readable
 from . import place_memory  # which gives places memory of their own
 from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
@@ -303,7 +303,7 @@ cdef tuple raw_arguments(KernelNode self):
         )
     for i in range(parameters.size()):
         value = value_of(<char*>spec.get().params.kernel.kernelParams[i], parameters[0][i])
-        found.append(public_address(value) if isinstance(value, int) and kFirstStandIn <= value else value)
+        found.append(readable(value) if isinstance(value, int) else value)
     if record.metadata and record.metadata.get().parameters:
         for use in record.metadata.get().parameters.get().uses:
             if use.field == Field.kArgument and not use.is_place():

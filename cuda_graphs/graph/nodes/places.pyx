@@ -30,6 +30,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     kFirstStandIn,
     list_place_words,
     parameters_of,
+    stand_in_of,
     write_settled,
 )
 from cuda_graphs.core.resources.handles cimport Parameter as KernelParameter
@@ -37,6 +38,7 @@ from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.objects.code.kernel cimport Kernel
 from .spec cimport kernel_of
 
+FIRST = 2**63  # kFirstStandIn
 EVERY = 2**64 - 1  # stands for all definitions in a Reading
 
 cdef Reading present
@@ -108,7 +110,12 @@ cdef bint is_shared(CUdeviceptr address) except -1:
 
 def readable(address):
     """Return the address that other code may use for one that nodes were read with."""
-    return public_address(address)
+    return public_address(address) if FIRST <= address < 2 * FIRST else address
+
+
+def as_stand_in(address):
+    """Return the address with which nodes are read for one in memory of a place; other numbers stay as they are."""
+    return stand_in_of(address) if 0 <= address < FIRST else address
 
 
 cdef int declare_place(GraphBox* graph, const GraphMemoryRef& place) except -1:
