@@ -24,9 +24,9 @@ struct Range {
 
 struct Ranges {
     std::mutex mutex;
-    std::map<CUdeviceptr, Range> by_start;                      // guarded by mutex
-    CUdeviceptr next_stand_in = GraphMemory::kFirstStandIn;     // guarded by mutex
-    std::atomic<std::size_t> settled{0};                        // places with memory of their own
+    std::map<CUdeviceptr, Range> by_start;                   // guarded by mutex
+    CUdeviceptr next_stand_in = GraphMemory::kFirstStandIn;  // guarded by mutex
+    std::atomic<std::size_t> settled{0};                     // places with memory of their own
 };
 
 constexpr std::size_t kStandInAlignment = 512;  // at least that of any memory of the driver

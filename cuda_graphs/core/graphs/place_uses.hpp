@@ -31,8 +31,8 @@ std::vector<PlaceWord> list_place_words(const NodeSpec& spec, const std::vector<
 // Removes the uses of parameters that stand for places. The parameters of the node keep the addresses in stand-ins.
 void drop_place_uses(std::vector<ParameterUse>& uses);
 
-// Returns true for a copy of rows, whose addresses cannot change in an executable, and for a fill of rows, whose placeholder
-// would be as large as the rows.
+// Returns true for a copy of rows, whose addresses cannot change in an executable, and for a fill of rows, whose
+// placeholder would be as large as the rows.
 bool has_fixed_addresses(const NodeSpec& spec) noexcept;
 
 // Writes the address of a place's own memory.

@@ -62,8 +62,8 @@ class AllocatedMemory:
 class MemoryUse:
     """The memory of the alloc nodes and temporaries of a definition. str() gives a line for each of them.
 
-    peak    bytes of all addresses that the driver gave to alloc nodes, and those that an executable has for temporaries and
-            for arrays of alloc nodes
+    peak    bytes of all addresses that the driver gave to alloc nodes, and those that an executable has for temporaries
+            and for arrays of alloc nodes
     least   bytes that may be in use at the same time: no plan needs less
     arrays  an AllocatedMemory for each alloc node, in an order in which they may run, and for each Temporary with
             users, in the order of the first ones
@@ -128,7 +128,7 @@ def sharing_of(
 
 
 def bytes_outside(lives: Sequence[Life], plans: Sequence[SharingPlan]) -> int:
-    """Return the bytes of alloc nodes that no plan covers: those of the driver's addresses, and of arrays of their own."""
+    """Return the bytes of alloc nodes that no plan covers: of the driver's addresses, and of arrays of their own."""
     planned = {array for plan in plans for array in plan.arrays}
     return covered(
         life.span
@@ -159,7 +159,9 @@ def list_lives(order: Order) -> list[Life]:
     for step, node in enumerate(order.nodes):
         if isinstance(node, FreeNode):
             earlier = [
-                life for i, life in enumerate(lives) if life.span.start == node._address and before[step] >> i & 1
+                life
+                for i, life in enumerate(lives)
+                if life.span.start == node._address and before[step] >> i & 1
             ]
             if earlier:
                 earlier[-1].end = step

@@ -88,7 +88,9 @@ def explain_memory(graph: Definition, what: str, numbers: Sequence[int]) -> Caus
 
 
 def explain_freed(graph: Definition, addresses: Sequence[int]) -> Cause | None:
-    allocs = [node for node in allocs_of(graph) if any(0 <= a - node._address < node.bytesize for a in addresses)]
+    allocs = [
+        node for node in allocs_of(graph) if any(0 <= a - node._address < node.bytesize for a in addresses)
+    ]
     starts = {node._address for node in allocs}
     frees = [node for node in graph.nodes() if isinstance(node, FreeNode) and node._address in starts]
     # A later alloc node may reuse the address of freed memory. Then one of the allocations is not freed.

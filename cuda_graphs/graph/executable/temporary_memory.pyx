@@ -10,8 +10,6 @@ keep it.
 """
 
 from cuda_graphs.core.graphs.graph_handles cimport (
-    GraphBox,
-    NodeHandle,
     NodeRecord,
     ParameterChanges,
     ParameterFault,

@@ -48,6 +48,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     find_place,
     find_user,
     hierarchy_number,
+    is_handed_out,
     make_node,
     note_allocation,
     note_free,
@@ -280,6 +281,11 @@ cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
     return False
 
 
+cdef bint takes_stand_ins(object kernel) except -1:
+    """Return True for a kernel that passes the addresses of arrays on as they are, and keeps none."""
+    return isinstance(kernel, Kernel) or getattr(kernel, "_takes_places", False)
+
+
 cdef int show_node_address(NodeSpec& spec) except -1:
     """Give the spec of an alloc or free node of a place the values for the driver: one byte of memory."""
     if not spec.place:
@@ -476,8 +482,9 @@ cdef class InsertionPoint:
         which has no predecessor.
         """
         cdef NodeSpec spec
-        # A config function gets addresses, and may keep them.
-        cdef Reading before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))
+        # A config function gets addresses, and may keep them. So may the adapter of another compiler.
+        cdef bint takes_places = not is_config_function(config) and takes_stand_ins(kernel)
+        cdef Reading before = enter_places(hierarchy_number(self._open()[0]) if takes_places else 0)
         try:
             config = self._read_launch(spec, config, kernel, args, reads, writes)
         finally:
@@ -505,11 +512,15 @@ cdef class InsertionPoint:
         self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
         name=None,
     ):
-        """Add an AllocNode: memory at an address (`dptr`) that is fixed now and is the same in every launch.
+        """Add an AllocNode: memory that nodes use until a FreeNode frees it.
 
         size          bytes
         shape, dtype  instead of a size: the extents, an int or a tuple of ints, and the type of the elements: a type of
                       cuda_graphs (`cg.f32`, `cg.vec3`) or a scalar type of NumPy. The node is then an array in C order
+
+        Memory of a size has an address (`dptr`) that is fixed now and is the same in every launch. An array in device memory
+        without `peer_access` gets one when somebody reads it. Until then the executable chooses it, and arrays share memory if
+        all nodes that use one come before all nodes that use the other; `GraphDef.memory` tells the plan.
 
         Options are fields or a GraphAllocOptions. Kernels, copies and fills take the node as an argument. Memory that no
         FreeNode frees outlives the launch. Raises TypeError for a size with a shape or dtype, and for one of these without
@@ -532,7 +543,8 @@ cdef class InsertionPoint:
         cdef int ordinal = read_alloc(spec, size, options)
         spec.owners.first = as_owner(memory)
         cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
-        if type is not None and kind == AllocKind.kDevice and spec.access.empty() and spec.params.alloc.bytesize:
+        cdef bint may_share = type is not None and kind == AllocKind.kDevice and spec.access.empty()
+        if may_share and spec.params.alloc.bytesize and not is_handed_out(self._open()[0]):
             memory.get().become_place(spec.params.alloc.bytesize)
             spec.place = memory
         cdef InsertionPoint node = self._add(spec, name)
@@ -829,7 +841,7 @@ cdef class InsertionPoint:
         cdef GraphBox* graph = self._open()
         cdef bint pinned = pin_source()
         # Other emitters may keep addresses.
-        cdef Reading before = enter_places(hierarchy_number(graph[0]) if getattr(obj, "_takes_places", False) else 0)
+        cdef Reading before = enter_places(hierarchy_number(graph[0]) if takes_stand_ins(obj) else 0)
         try:
             last = emit(obj, wrap_node(self._h, self._record()), args)
         finally:

@@ -68,7 +68,6 @@ from .labels cimport kind_of_value, note_kind_of_value
 from .node_classes cimport register_class
 from .places cimport Reading, address_of_place, enter_places, is_shared, leave_places, public_address
 from .places import readable
-from . import place_memory  # which gives places memory of their own
 from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
     change_memcpy,

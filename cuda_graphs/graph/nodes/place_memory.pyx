@@ -11,7 +11,6 @@ from weakref import WeakValueDictionary
 
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.graphs.graph_handles cimport (
     GraphBox,
     GraphMemoryRef,
@@ -82,4 +81,8 @@ cdef int rewrite(GraphNode node) except -1:
     return node._set(spec)
 
 
-register_settle(settle_place)
+cdef object wrap(const NodeHandle& h):
+    return wrap_node(h, box_of[NodeRecord](h))
+
+
+register_settle(settle_place, wrap)

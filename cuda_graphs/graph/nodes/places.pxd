@@ -3,9 +3,10 @@
 from libc.stdint cimport uint64_t
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
-from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphMemoryRef, NodeSpec, ParameterRef
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphMemoryRef, NodeHandle, NodeSpec
 
 ctypedef int (*Settle)(const GraphMemoryRef& place) except -1
+ctypedef object (*Wrap)(const NodeHandle& h)
 
 
 # The definition whose places a thread reads with the addresses of stand-ins: its number, 0 for none.
@@ -42,5 +43,5 @@ cdef int settle(const GraphMemoryRef& place) except -1
 # launch.
 cdef int settle_all(GraphBox* graph, bint only_unfreed=*) except -1
 
-# Registers the function that does it.
-cdef void register_settle(Settle function) noexcept
+# Registers the function that does it, and the one that returns the Python object of a node.
+cdef void register_settle(Settle function, Wrap wrap_function) noexcept

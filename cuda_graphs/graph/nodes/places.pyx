@@ -15,11 +15,11 @@ from libcpp.memory cimport make_shared
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.graphs.graph_handles cimport (
-    GraphMemory,
     NamedParameter,
     NodeHandle,
     NodeKind,
     NodeRecord,
+    ParameterRef,
     ParameterTable,
     PlaceWord,
     drop_place_uses,
@@ -45,6 +45,7 @@ cdef Reading present
 present.hierarchy = present.thread = 0
 
 cdef Settle settle_place = NULL
+cdef Wrap wrap = NULL
 
 
 cdef Reading enter_places(uint64_t hierarchy) noexcept:
@@ -111,6 +112,19 @@ cdef bint is_shared(CUdeviceptr address) except -1:
 def readable(address):
     """Return the address that other code may use for one that nodes were read with."""
     return public_address(address) if FIRST <= address < 2 * FIRST else address
+
+
+def array_at(address):
+    """Return the alloc node in whose stand-in an address is, and the number of the byte in its array; None for others."""
+    cdef GraphMemoryRef place
+    cdef NodeHandle h
+    if address < FIRST:
+        return None
+    place = find_place(address)
+    if not place:
+        return None
+    h = place.get().node()
+    return (wrap(h), address - place.get().start()) if h else None
 
 
 def as_stand_in(address):
@@ -180,6 +194,6 @@ cdef bint is_freed(const GraphMemoryRef& place) except -1:
     return freed != NULL and freed.is_alive()
 
 
-cdef void register_settle(Settle function) noexcept:
-    global settle_place
-    settle_place = function
+cdef void register_settle(Settle function, Wrap wrap_function) noexcept:
+    global settle_place, wrap
+    settle_place, wrap = function, wrap_function

@@ -18,10 +18,10 @@ from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
-from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.compiler.ir.host_calls import number_of, resolved
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
+from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.memory.buffer import Buffer
