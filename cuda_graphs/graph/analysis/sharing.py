@@ -73,8 +73,8 @@ class SharingPlan:
 def plan_sharing(graph: Definition, groups: Sequence[Collection[GraphNode]] = ()) -> tuple[SharingPlan, ...]:
     """Return a SharingPlan for each device and kind of memory.
 
-    `groups`: sets of nodes, each of which runs as one launch. Nodes that depend on one another in a circle have no plan:
-    the driver refuses them, and its error is explained by `instantiate`.
+    `groups`: sets of nodes, each of which runs as one launch. Nodes that depend on one another in a circle have no
+    plan: the driver refuses them, and its error is explained by `instantiate`.
     """
     if not graph._has_temporaries():
         return ()
