@@ -299,8 +299,9 @@ cdef class GraphDef(InsertionPoint):
     def memory(self):
         """The MemoryUse of alloc nodes and temporaries: their bytes, how many may be in use at once, and who shares.
 
-        If `peak` is larger than `least` without temporaries, free nodes come late: the driver gives an address again only to
-        an alloc node that comes after the free node. The accesses are those of `check`. Memory without a free node counts to the end.
+        Temporaries and arrays of alloc nodes share memory by a plan. Memory that has an address, such as an array whose `dptr`
+        was read, shares what the driver shares: it gives an address again only to an alloc node that comes after the
+        free node. The accesses are those of `check`. Memory without a free node counts to the end.
 
         Raises RuntimeError for a definition that is no longer valid, and ValueError for nodes that depend on one another in
         a circle.

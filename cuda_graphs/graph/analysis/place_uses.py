@@ -12,13 +12,13 @@ declared: then every node from the alloc node to the free node may access the ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from cuda_graphs.graph.nodes.node_kinds import AllocNode, FreeNode, KernelNode
-from cuda_graphs.graph.operands.spans import Span
 
-from .accesses import POSSIBLE, own_accesses
+from .accesses import POSSIBLE, NodeAccess, own_accesses
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
@@ -57,45 +57,39 @@ def find_place_users(order: Order) -> dict[AllocNode, list[int]]:
         if isinstance(node, AllocNode | FreeNode):
             continue
         for user in with_inner(node):
-            given, accessed = arrays.given_to(user), arrays.accessed_by(user)
-            for array in given | accessed:
+            given = arrays.given_to(user)
+            accesses, is_unknown = own_accesses(user)
+            known = arrays.accessed(each for each in accesses if each.mode not in POSSIBLE)
+            for array in given | known:
                 users[array].add(step)
-            if may_keep_addresses(user):
-                kept |= given - (accessed if is_declared(user) else set())
+            if isinstance(user, KernelNode) and user._call() is None:
+                kept |= given if is_unknown else given - known
     for array in kept:
         users[array] |= {order.steps[array], *ends[array._address]}
     return {array: sorted(steps) for array, steps in users.items()}
 
 
 class Arrays:
-    """The arrays of alloc nodes, by their stand-ins."""
+    """The arrays of alloc nodes, by the addresses of their stand-ins."""
 
     def __init__(self, nodes: list[AllocNode]) -> None:
         self.by_address = {node._address: node for node in nodes}
-        self.spans = {node: Span(node._address, node.bytesize) for node in nodes}
+        self.starts = sorted(self.by_address)
 
     def given_to(self, node: GraphNode) -> set[AllocNode]:
         """Return the arrays whose address the node is given."""
         return {self.by_address[start] for start in node._places() if start in self.by_address}
 
-    def accessed_by(self, node: GraphNode) -> set[AllocNode]:
-        """Return the arrays that the node accesses, or may access, as far as this is known."""
-        spans = [
-            each.span
-            for each in own_accesses(node)[0]
-            if each.what == "memory" and isinstance(each.span.start, int) and each.span.start >= FIRST
-        ]
-        return {array for array, own in self.spans.items() if any(map(own.meets, spans))}
+    def accessed(self, accesses: Iterable[NodeAccess]) -> set[AllocNode]:
+        """Return the arrays of which accesses touch a byte. A span is inside of one array."""
+        found = set()
+        for each in accesses:
+            if each.what == "memory" and isinstance(each.span.start, int) and each.span.start >= FIRST:
+                at = bisect_right(self.starts, each.span.start) - 1
+                array = self.by_address[self.starts[at]] if at >= 0 else None
+                if array is not None and each.span.start < array._address + array.bytesize:
+                    found.add(array)
+        return found
 
 
 FIRST = 1 << 63  # the first address of a stand-in (core/graphs/graph_memory.hpp)
-
-
-def may_keep_addresses(node: GraphNode) -> bool:
-    return isinstance(node, KernelNode) and node._call() is None
-
-
-def is_declared(node: GraphNode) -> bool:
-    """Return whether all accesses of a node are known."""
-    found, is_unknown = own_accesses(node)
-    return not is_unknown and all(each.mode not in POSSIBLE for each in found)

@@ -7,7 +7,7 @@ from time import monotonic
 from weakref import ref
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
@@ -65,7 +65,7 @@ from .parameter_values cimport Slots, check_problem, find_slots, present_values,
 from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
-from cuda_graphs.graph.nodes.places cimport Reading, enter_places, leave_places, settle_all
+from cuda_graphs.graph.nodes.places cimport enter_places, leave_places, settle_all
 from cuda_graphs.graph.nodes.place_memory import note_executable
 from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
@@ -187,7 +187,7 @@ cdef class Graph:
         self._check_open()
         cdef InsertionPoint definition = accept_source(source)
         cdef GraphBox* graph = definition._open()
-        cdef Reading before = enter_places(hierarchy_number(graph[0]))
+        cdef uint64_t before = enter_places(hierarchy_number(graph[0]))
         try:
             self._update(definition, graph)
         finally:
@@ -533,7 +533,7 @@ def observe_instantiations(callback):
 
 cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef GraphBox* graph = definition._open()
-    cdef Reading before = enter_places(hierarchy_number(graph[0]))
+    cdef uint64_t before = enter_places(hierarchy_number(graph[0]))
     try:
         return make_graph(definition, graph, options)
     finally:

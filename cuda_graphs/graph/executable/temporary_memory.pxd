@@ -8,7 +8,7 @@ from cuda_graphs.objects.memory.buffer cimport Buffer
 
 
 cdef class TemporaryMemory:
-    cdef tuple plans                      # a SharingPlan for each device
+    cdef tuple key                        # of the plans: equal for equal plans
     cdef vector[ParameterRef] parameters  # the temporaries, and the place of each
     cdef vector[CUdeviceptr] addresses
     cdef list owners                      # the Buffer of each temporary

@@ -16,7 +16,6 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ParameterProblem,
     ParameterRef,
     as_owner,
-    list_users,
     parameters_of,
     set_parameters,
 )
@@ -32,7 +31,7 @@ from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
 
 cdef class TemporaryMemory:
     def __cinit__(self):
-        self.plans, self.owners = (), []
+        self.key, self.owners = (), []
 
     cdef int add(self, object plan, Buffer buffer) except -1:
         for array, offset in zip(plan.arrays, plan.offsets):
@@ -75,8 +74,6 @@ cdef int give_place(const GraphExecHandle& exec, object node, Buffer buffer) exc
     cdef ParameterChanges changes
     cdef ParameterProblem problem
     cdef bint done
-    if list_users((<InsertionPoint>node)._record().graph[0], parameter.get()[0]).empty():
-        return 0
     changes.resize(1)
     changes[0].parameter = &parameter
     changes[0].value.bits, changes[0].value.known = buffer._address, True
@@ -90,14 +87,21 @@ cdef int give_place(const GraphExecHandle& exec, object node, Buffer buffer) exc
 
 cdef TemporaryMemory plan_memory(object definition, TemporaryMemory present, object groups):
     cdef tuple plans = plans_of(definition, groups)
+    cdef tuple key = tuple([key_of(plan) for plan in plans])
     cdef TemporaryMemory made
-    if plans == present.plans:
+    if key == present.key:
         return present
     made = TemporaryMemory()
-    made.plans = plans
+    made.key = key
     for plan in plans:
         made.add(plan, allocate(plan))
     return made
+
+
+cdef tuple key_of(object plan):
+    """Return a plan without its alloc nodes, which would keep their definition."""
+    arrays = [array if isinstance(array, Temporary) else array._address for array in plan.arrays]
+    return plan.device, plan.is_pooled, plan.offsets, plan.size, tuple(arrays)
 
 
 cdef tuple plans_of(object definition, object groups):

@@ -12,6 +12,7 @@ import math
 cimport cython
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
+from libc.stdint cimport uint64_t
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
@@ -72,7 +73,7 @@ from .access_ranges cimport read_declaration, set_declaration
 from .condition_tests cimport ConditionTest, check_count, device_of_test, first_test, placeholder, read_test
 from .labels cimport check_name, labels_of, note_kind_of_value, set_name
 from .node_classes cimport class_of, make_instance
-from .places cimport Reading, declare_place, enter_places, leave_places, settle, settle_all, use_places
+from .places cimport declare_place, enter_places, leave_places, settle, settle_all, use_places
 from .sized_config cimport SizedConfig, join_call_of
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.loop_counter cimport LoopCounter, make_counter
@@ -484,7 +485,7 @@ cdef class InsertionPoint:
         cdef NodeSpec spec
         # A config function gets addresses, and may keep them. So may the adapter of another compiler.
         cdef bint takes_places = not is_config_function(config) and takes_stand_ins(kernel)
-        cdef Reading before = enter_places(hierarchy_number(self._open()[0]) if takes_places else 0)
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]) if takes_places else 0)
         try:
             config = self._read_launch(spec, config, kernel, args, reads, writes)
         finally:
@@ -599,7 +600,7 @@ cdef class InsertionPoint:
         """
         cdef NodeSpec spec
         cdef int kind
-        cdef Reading before = enter_places(hierarchy_number(self._open()[0]))
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
         try:
             kind = read_memset(spec, dst, value, width, height, pitch, dst_owner)
         finally:
@@ -637,7 +638,7 @@ cdef class InsertionPoint:
         """
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
-        cdef Reading before = enter_places(hierarchy_number(self._open()[0]))
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
         try:
             read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         finally:
@@ -841,7 +842,7 @@ cdef class InsertionPoint:
         cdef GraphBox* graph = self._open()
         cdef bint pinned = pin_source()
         # Other emitters may keep addresses.
-        cdef Reading before = enter_places(hierarchy_number(graph[0]) if takes_stand_ins(obj) else 0)
+        cdef uint64_t before = enter_places(hierarchy_number(graph[0]) if takes_stand_ins(obj) else 0)
         try:
             last = emit(obj, wrap_node(self._h, self._record()), args)
         finally:

@@ -9,7 +9,7 @@ assigns the classes to the kinds of the handle layer.
 from cpython.object cimport PyObject
 from cython.operator cimport dereference
 from libc.stddef cimport size_t
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
@@ -66,7 +66,7 @@ from .insertion_point cimport accept_graph, check_not_freed, wrap_graph, wrap_no
 from .node_call cimport NodeCall, call_of, leave_call
 from .labels cimport kind_of_value, note_kind_of_value
 from .node_classes cimport register_class
-from .places cimport Reading, address_of_place, enter_places, is_shared, leave_places, public_address
+from .places cimport address_of_place, enter_places, is_shared, leave_places, public_address
 from .places import readable
 from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
@@ -114,7 +114,7 @@ cdef class KernelNode(GraphNode):
             changes, args = False, None
         cdef DeclaredHandle declared
         # A config function gets addresses, and may keep them.
-        cdef Reading before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))
+        cdef uint64_t before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))
         try:
             if changes:
                 self._load_with_owners(spec)
@@ -311,7 +311,7 @@ cdef tuple raw_arguments(KernelNode self):
 
 
 cdef int update_call_in_places(KernelNode self, NodeCall call, object config, object args) except -1:
-    cdef Reading before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))
+    cdef uint64_t before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))
     try:
         return update_call(self, call, config, args)
     finally:
@@ -584,7 +584,7 @@ cdef class MemsetNode(GraphNode):
         if dst is not None:
             spec.owners.first.reset()
         cdef int kind
-        cdef Reading before = enter_places(hierarchy_number(self._open()[0]))
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
         try:
             kind = change_memset(spec, dst, value, width, height, pitch, dst_owner)
         finally:
@@ -658,7 +658,7 @@ cdef class MemcpyNode(GraphNode):
             spec.owners.first.reset()
         if src is not None:
             spec.owners.second.reset()
-        cdef Reading before = enter_places(hierarchy_number(self._open()[0]))
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
         try:
             change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         finally:

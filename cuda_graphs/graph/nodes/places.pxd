@@ -9,15 +9,10 @@ ctypedef int (*Settle)(const GraphMemoryRef& place) except -1
 ctypedef object (*Wrap)(const NodeHandle& h)
 
 
-# The definition whose places a thread reads with the addresses of stand-ins: its number, 0 for none.
-cdef struct Reading:
-    uint64_t hierarchy
-    unsigned long thread
-
-
-# Begin and end to read the places of a definition with the addresses of stand-ins. leave_places takes what enter_places returned.
-cdef Reading enter_places(uint64_t hierarchy) noexcept
-cdef void leave_places(Reading before) noexcept
+# Begin and end to read the places of a definition with the addresses of stand-ins, in this thread. `hierarchy` is the number of
+# the definition, 0 for none. leave_places takes what enter_places returned.
+cdef uint64_t enter_places(uint64_t hierarchy) noexcept
+cdef void leave_places(uint64_t before) noexcept
 
 # Returns the address with which the place of a definition is read now. It gets memory of its own outside of enter_places.
 cdef CUdeviceptr address_of_place(const GraphMemoryRef& place, uint64_t hierarchy) except? 0xBAD

@@ -9,7 +9,6 @@ may keep the address. So code that knows nothing of places is right, and gains n
 
 from contextlib import contextmanager
 
-from cpython.pythread cimport PyThread_get_thread_ident
 from libc.stdint cimport uint64_t
 from libcpp.memory cimport make_shared
 from libcpp.vector cimport vector
@@ -38,32 +37,36 @@ from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.objects.code.kernel cimport Kernel
 from .spec cimport kernel_of
 
-FIRST = 2**63  # kFirstStandIn
-EVERY = 2**64 - 1  # stands for all definitions in a Reading
+cdef extern from *:
+    """
+    // The number of the definition whose places this thread reads with the addresses of stand-ins; 0 for none.
+    static thread_local std::uint64_t definition_read = 0;
+    """
+    uint64_t definition_read
 
-cdef Reading present
-present.hierarchy = present.thread = 0
+FIRST = 2**63  # kFirstStandIn
+EVERY = 2**64 - 1  # stands for all definitions in enter_places
 
 cdef Settle settle_place = NULL
 cdef Wrap wrap = NULL
 
 
-cdef Reading enter_places(uint64_t hierarchy) noexcept:
-    global present
-    cdef Reading before = present
-    present.hierarchy, present.thread = hierarchy, PyThread_get_thread_ident()
+cdef uint64_t enter_places(uint64_t hierarchy) noexcept:
+    global definition_read
+    cdef uint64_t before = definition_read
+    definition_read = hierarchy
     return before
 
 
-cdef void leave_places(Reading before) noexcept:
-    global present
-    present = before
+cdef void leave_places(uint64_t before) noexcept:
+    global definition_read
+    definition_read = before
 
 
 @contextmanager
 def reading_places(number=EVERY):
     """Read the places of the definition with this number, or of all, with the addresses of stand-ins. 0: of no definition."""
-    cdef Reading before = enter_places(number)
+    cdef uint64_t before = enter_places(number)
     try:
         yield
     finally:
@@ -78,11 +81,8 @@ cdef CUdeviceptr address_of_place(const GraphMemoryRef& place, uint64_t hierarch
 
 
 cdef bint is_read(uint64_t hierarchy) noexcept:
-    """Return True if this thread reads the places of the definition with the addresses of stand-ins.
-
-    Another thread may have entered in the meantime. Then at worst a place gets memory of its own.
-    """
-    return present.hierarchy in (hierarchy, <uint64_t>EVERY) and present.thread == PyThread_get_thread_ident()
+    """Return True if this thread reads the places of the definition with the addresses of stand-ins."""
+    return definition_read in (hierarchy, <uint64_t>EVERY)
 
 
 cdef uint64_t definition_of(const GraphMemoryRef& place) except? 0:
