@@ -9,6 +9,7 @@ The independent truth for orders searches the edges anew for each pair of nodes;
 import ctypes
 import gc
 import random
+import threading
 import weakref
 
 import numpy as np
@@ -19,6 +20,7 @@ from cuda_graphs.graph.analysis.sharing import plan_sharing
 from tests.graph.test_memory_use import heaviest, is_later
 from tests.graph.test_temporaries import joined, memory_in_use
 from tests.graph_rig import ONE
+from tests.two_devices import run_with_devices
 
 N = 300
 f32x1 = cg.types.ndarray(cg.f32, 1)
@@ -205,6 +207,37 @@ def test_memory_tells_the_peak_of_the_plan_and_the_largest_sum_that_may_be_live(
         ),
     )
     assert use.least == least <= use.peak == sum(plan.size for plan in plan_sharing(program.g))
+
+
+def random_sizes(seed):
+    """Return a definition with arrays of many sizes: each node fills a new array from parts of earlier ones."""
+    source = random.Random(seed)
+    g = cg.GraphDef()
+    arrays, nodes, last_use = [], [], {}
+    for _ in range(source.randint(5, 40)):
+        before = source.sample(nodes, min(len(nodes), source.choice((1, 1, 1, 2, 3))))
+        if before and source.random() < 0.6:
+            before = [source.choice(nodes[-3:])]
+        place = joined(list(dict.fromkeys(before))) if before else g
+        array = place.alloc(shape=source.randint(1, 64) * 16384, dtype=cg.f32)
+        end = array.memset(array, 0)
+        for other in source.sample(arrays, min(len(arrays), source.randint(0, 2))):
+            size = min(other.size, array.size)
+            end = end.join(last_use[other]).memcpy(array[:size], other[:size])
+            last_use[other] = end
+        last_use[array] = end
+        arrays.append(array)
+        nodes.append(end)
+    last = joined(nodes)
+    for each in arrays:
+        last = last.free(each)
+    return g
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_peak_of_a_plan_is_at_most_a_tenth_above_the_largest_sum_that_may_be_live(seed):
+    use = random_sizes(seed).memory
+    assert use.least <= use.peak <= 1.1 * use.least
 
 
 def chain(g, x, to, count, size=N, early=False):
@@ -679,3 +712,140 @@ def test_pointers_in_numbers_are_ctypes_values_too(stream, kernels, pinned):
     g.instantiate().launch(stream)
     stream.sync()
     assert out.tolist() == [1, 1, 2, 1]
+
+
+def test_a_view_with_another_config_keeps_the_arrays_of_the_plan(stream):
+    g, x, to = cg.GraphDef(), cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
+    a, b, c = (g.alloc(shape=N, dtype=cg.f32) for _ in range(3))
+    first = g.join(a, b, c).call(combine, a, x, x, 1.0)
+    end = first.call(combine, b, a, a, 1.0).call(combine, c, b, b, 1.0).memcpy(to, c)
+    end.free(a).free(b).free(c)
+    graph = g.instantiate()
+    graph[first].update(config=cg.LaunchConfig(grid=3, block=64))
+    graph.launch(stream)
+    stream.sync()
+    assert (to.to_numpy() == 8).all()
+    graph[first].update(args=(a, x, x, 2.0))  # a view takes an array with an address
+    assert [each._place() for each in (a, b, c)] == ["own", "shared", "shared"]
+    graph.launch(stream)
+    stream.sync()
+    assert (to.to_numpy() == 12).all()
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_disabled_nodes_find_their_array_when_they_are_enabled(reads, stream, pinned):
+    out = pinned(np.zeros(4, "i4"))
+    g = cg.GraphDef()
+    m, n = (g.alloc(shape=4, dtype=cg.i32) for _ in range(2))
+    fill = m.join(n).memset(m, 1)
+    again = fill.memset(m[2:], 2)
+    again.memcpy(out, m).memset(n, 3).free(m).free(n)
+    graph = g.instantiate()
+    graph[again].disable()
+    graph.launch(stream)
+    stream.sync()
+    assert out.tolist() == [1, 1, 1, 1]
+    if reads:
+        assert m.dptr
+        graph.launch(stream)
+        stream.sync()
+        assert out.tolist() == [1, 1, 1, 1]
+    graph[again].enable()
+    graph.launch(stream)
+    stream.sync()
+    assert out.tolist() == [1, 1, 2, 2]
+
+
+def test_an_update_that_runs_out_of_memory_changes_nothing(stream):
+    g, x, to = cg.GraphDef(), cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
+    small = g.alloc(shape=N, dtype=cg.f32)
+    large = small.alloc(shape=(1 << 30, 1 << 14), dtype=cg.f64)
+    used = large.memset(small, 0)
+    used.call(combine, small, x, x, 2.0).memcpy(to, small).free(small).free(large)
+    graph = g.instantiate()  # no node uses the large array
+    used.update(dst=large)
+    with pytest.raises(cg.CUDAError, match="OUT_OF_MEMORY"):
+        graph.update(g)
+    graph.launch(stream)
+    stream.sync()
+    assert (to.to_numpy() == 3).all()
+
+
+def test_threads_build_definitions_at_the_same_time(device):
+    def build(number, results):
+        device.set_current()
+        stream = device.create_stream()
+        for turn in range(10):
+            program = Program(100 * number + turn, 12)
+            graph = program.g.instantiate()
+            program.check(graph, stream)
+            results.append({each._place() for each in program.arrays} <= {"shared"})
+
+    parallelize(build, 4)
+
+
+def parallelize(function, count):
+    results = [[] for _ in range(count)]
+    threads = [threading.Thread(target=function, args=(i, results[i])) for i in range(count)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert all(len(each) == 10 and all(each) for each in results)
+
+
+def test_checks_and_pictures_name_the_arrays(device):
+    g = cg.GraphDef()
+    a, b, c = (g.alloc(shape=4, dtype=cg.i32, name=name) for name in "abc")
+    a.memset(a[1:3], 0)
+    second = a.join(b, c).memset(a, 1)
+    end = second.memset(b, 2).memset(c, 3)
+    end.free(a).free(b).free(c)
+    unordered, _ = map(str, g.check())  # the fills, and the first fill and the free node
+    assert "bytes 4..11 of AllocNode 'a'" in unordered and "bytes 0..15 of AllocNode 'a'" in unordered
+    assert "shares memory with c" in g.draw().html()
+    address = a.dptr
+    unordered, _ = map(str, g.check())
+    assert f"{address + 4:#x}..{address + 11:#x}" in unordered
+
+
+def test_arrays_of_two_devices_have_memory_on_their_device(run_child, driver, tmp_path):
+    run_with_devices(run_child, driver, tmp_path, ON_TWO_DEVICES)
+
+
+ON_TWO_DEVICES = """
+import numpy as np
+import cuda_graphs as cg
+
+devices = cg.Device.get_all_devices()[:2]
+N = 300
+
+@cg.kernel
+def double(y: cg.Array1[cg.f32], x: cg.Array1[cg.f32]):
+    for i in y:
+        y[i] = 2 * x[i]
+
+for number, device in enumerate(devices):
+    device.set_current()
+    x, to = cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
+    devices[1 - number].set_current()
+    g = cg.GraphDef()
+    place, value, made = g, x, []
+    for _ in range(5):
+        array = place = place.alloc(shape=N, dtype=cg.f32, device=number)
+        made.append(array)
+        place = place.call(double, array, value)
+        value = array
+    place = place.memcpy(to, value)
+    for each in made:
+        place = place.free(each)
+    device.set_current()
+    use = g.memory
+    assert use.peak == 2 * 1280, use
+    graph = g.instantiate()
+    stream = device.create_stream()
+    graph.launch(stream)
+    stream.sync()
+    assert (to.to_numpy() == 32).all()
+    del graph
+"""

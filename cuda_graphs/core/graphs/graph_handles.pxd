@@ -141,7 +141,7 @@ cdef extern from "graph_memory.hpp" namespace "cg" nogil:
     int kUnknownMemory
     cppclass GraphMemory:
         void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
-        void become_place(size_t size) except +
+        void become_place(size_t size, int device) except +
         cpp_bool is_place() noexcept
         void set_node_address(CUdeviceptr address) noexcept
         CUdeviceptr node_address() noexcept
@@ -152,7 +152,7 @@ cdef extern from "graph_memory.hpp" namespace "cg" nogil:
         CUdeviceptr start() noexcept
         CUdeviceptr settled() noexcept
         size_t size() noexcept
-        CUmemorytype type() noexcept
+        int device() noexcept
     ctypedef shared_ptr[GraphMemory] GraphMemoryRef
     CUdeviceptr kFirstStandIn "cg::GraphMemory::kFirstStandIn"
     GraphMemoryRef create_graph_memory() except +

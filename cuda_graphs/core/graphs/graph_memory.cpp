@@ -66,7 +66,7 @@ void GraphMemory::record(CUdeviceptr start, std::size_t size, CUmemorytype type)
     type_ = type;
 }
 
-void GraphMemory::become_place(std::size_t size) {
+void GraphMemory::become_place(std::size_t size, int device) {
     CUdeviceptr start = 0;
     {
         const Lock lock(ranges().mutex);
@@ -75,6 +75,7 @@ void GraphMemory::become_place(std::size_t size) {
         // Two stand-ins never touch, so the address after the end of an array is in none.
         ranges().next_stand_in += (size / kStandInAlignment + 2) * kStandInAlignment;
     }
+    device_ = device;
     record(start, size, CU_MEMORYTYPE_DEVICE);
 }
 

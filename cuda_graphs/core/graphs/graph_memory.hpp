@@ -36,8 +36,8 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
 
     void record(CUdeviceptr start, std::size_t size, CUmemorytype type);
 
-    // Makes this the place of an array of `size` bytes. Its range is that of the stand-in.
-    void become_place(std::size_t size);
+    // Makes this the place of an array of `size` bytes on a device. Its range is that of the stand-in.
+    void become_place(std::size_t size, int device);
     bool is_place() const noexcept { return start_ >= kFirstStandIn; }
     // The alloc node of the driver holds one byte for a place. Free nodes name its address.
     void set_node_address(CUdeviceptr address) noexcept { node_address_ = address; }
@@ -52,7 +52,7 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
     CUdeviceptr start() const noexcept { return start_; }
     std::size_t size() const noexcept { return size_; }
     CUdeviceptr settled() const noexcept { return settled_; }
-    CUmemorytype type() const noexcept { return type_; }
+    int device() const noexcept { return device_; }
 
     // No machine has addresses with bit 63 alone in the upper bits (bits 47 to 63 are equal, or 56 to 63).
     static constexpr CUdeviceptr kFirstStandIn = CUdeviceptr{1} << 63;
@@ -63,6 +63,7 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
     CUdeviceptr start_ = 0;
     std::size_t size_ = 0;
     CUmemorytype type_{};
+    int device_ = -1;
     CUdeviceptr node_address_ = 0;
     std::weak_ptr<const CUgraphNode> node_;
     CUdeviceptr settled_ = 0;

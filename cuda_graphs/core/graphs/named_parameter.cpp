@@ -153,8 +153,8 @@ CUresult faces_host(const CUgraphNodeParams& wanted, const ParameterUse& use, bo
     return status;
 }
 
-PointerHandle allocate_pooled(const ContextHandle& context, std::size_t size) {
-    const PoolHandle pool = current_device_pool(box_of<ContextBox>(context)->device);
+PointerHandle allocate_pooled(int device, std::size_t size) {
+    const PoolHandle pool = current_device_pool(device);
     return pool ? allocate_from_pool(pool, size, create_stream_ref(CU_STREAM_LEGACY)) : PointerHandle();
 }
 
@@ -173,13 +173,14 @@ CUresult are_arrays_pooled(const ContextHandle& context, bool* pooled) {
 // pool memory, as Device.allocate returns it. An array most likely comes from cg.ndarray.
 PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse& use) {
     const std::size_t size = place_size(wanted);
+    // The memory of a place is that of alloc nodes: each executable has pool memory of the same device for it.
+    if (use.is_place()) return allocate_pooled(use.parameter->place->device(), size);
     bool pooled = false;
     CU_TRY(faces_host(wanted, use, &pooled));
     const ContextHandle context = current_context();
     if (!context) CU_TRY(why_no_context());
-    pooled |= use.is_place();  // its memory is that of alloc nodes, and an executable has pool memory for it
     if (!pooled && use.parameter->type.is_array()) CU_TRY(are_arrays_pooled(context, &pooled));
-    return pooled ? allocate_pooled(context, size) : allocate_device(context, size);
+    return pooled ? allocate_pooled(box_of<ContextBox>(context)->device, size) : allocate_device(context, size);
 }
 
 }  // namespace

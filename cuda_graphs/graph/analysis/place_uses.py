@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which nodes may access the arrays of alloc nodes that have no address yet.
 
-An array has one if its address was read (nodes/places.pyx), and it then has memory of its own. So has an array
-without a free node: other graphs and the host may read it after the launch. All others can share memory.
+An array has one if its address was read (nodes/places.pyx), and it then has memory of its own. An array without a free
+node gets memory of its own too: other graphs and the host may read it after the launch. All others can share memory.
 
-The nodes that are given an array access it, and so do nodes that declare it. A kernel of `cuda_graphs.kernel` does not
-keep addresses. Another kernel may keep one in memory, for a later kernel that follows it there, unless its accesses are
-declared: then every node from the alloc node to the free node may access the array.
+The nodes that are given an array access it, and nodes that declare it. A kernel of `cuda_graphs.kernel` does not keep
+addresses. Another kernel may keep an address in memory, for a later kernel that follows it there. Every node from the
+alloc node to the free node may then access the array. A kernel with declared accesses keeps no address of what it declares.
 """
 
 from __future__ import annotations

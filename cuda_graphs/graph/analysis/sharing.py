@@ -9,7 +9,8 @@ A temporary has no address that anybody can read, so exactly the nodes with a us
 of an alloc node (place_uses.py) may also be in use from its alloc node to its free node.
 
 Places are found by a heuristic: the largest array first, each in the smallest gap between those that it meets. If
-the sum is above the least possible, the array at the top is placed first in the next attempt.
+the sum is above the least possible, the array at the top is placed first in the next attempt. A second search begins
+with the arrays that have the most bytes together with those that they meet.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import and_, methodcaller
+from operator import and_, itemgetter, methodcaller
 from typing import TYPE_CHECKING
 
 from cuda_graphs.graph.operands.parameter import Temporary
@@ -165,7 +166,24 @@ def meeting(order: Order, users: Sequence[Sequence[int]]) -> list[int]:
 def place(sizes: Sequence[int], meets: Sequence[int]) -> tuple[list[int], int]:
     """Return an offset for each size, and the sum: i and j do not overlap if bit j of meets[i] is set."""
     least = lower_bound(sizes, meets)
-    order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
+    weights = [size + sum(sizes[j] for j in bits_of(mask)) for size, mask in zip(sizes, meets, strict=True)]
+    best = search(sizes, sizes, meets, least)
+    if best[1] > least:
+        best = min(best, search(weights, sizes, meets, least), key=itemgetter(1))
+    return best
+
+
+def bits_of(mask: int) -> Iterator[int]:
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
+
+
+def search(
+    weights: Sequence[int], sizes: Sequence[int], meets: Sequence[int], least: int
+) -> tuple[list[int], int]:
+    """Return places for which the heaviest are placed first, or the better ones of an attempt after that."""
+    order = sorted(range(len(sizes)), key=lambda i: -weights[i])
     best = fit(order, sizes, meets)
     offsets, total = best
     for _ in range(min(ATTEMPTS, MOST_WORK // max(1, len(sizes)))):

@@ -546,7 +546,7 @@ cdef class InsertionPoint:
         cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
         cdef bint may_share = type is not None and kind == AllocKind.kDevice and spec.access.empty()
         if may_share and spec.params.alloc.bytesize and not is_handed_out(self._open()[0]):
-            memory.get().become_place(spec.params.alloc.bytesize)
+            memory.get().become_place(spec.params.alloc.bytesize, ordinal)
             spec.place = memory
         cdef InsertionPoint node = self._add(spec, name)
         if spec.place:

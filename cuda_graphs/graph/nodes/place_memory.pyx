@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of its own for a place (places.pyx), once somebody reads its address.
+"""Memory of its own for a place (places.pyx), once its address is read.
 
-The place keeps the memory, and all nodes that use a place keep the place. Nodes of the definition get the address at once.
-So does the executable of the definition: there is only one, a rule of the driver for alloc nodes. A launch in flight goes
-on with the memory that it has.
+The place keeps the memory, and all nodes that use a place keep the place. The nodes of the definition and its executable get the
+address at once. There is only one executable, a rule of the driver for alloc nodes. A launch in flight goes on with the memory
+that it has.
 """
 
 from weakref import WeakValueDictionary

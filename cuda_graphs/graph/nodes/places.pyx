@@ -4,7 +4,7 @@
 
 The methods that add and change nodes of a definition read its places with the addresses of stand-ins. `use_places` replaces
 them before the driver gets the node. All other code that asks for an address gives the place memory of its own, because it
-may keep the address. So code that knows nothing of places is right, and gains nothing.
+may keep the address. Code that knows nothing of places is right in this way, and its arrays share no memory.
 """
 
 from contextlib import contextmanager
