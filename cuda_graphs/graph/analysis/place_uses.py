@@ -7,7 +7,8 @@ node gets memory of its own too: other graphs and the host may read it after the
 
 The nodes that are given an array access it, and nodes that declare it. A kernel of `cuda_graphs.kernel` does not keep
 addresses. Another kernel may keep an address in memory, for a later kernel that follows it there. Every node from the
-alloc node to the free node may then access the array. A kernel with declared accesses keeps no address of what it declares.
+alloc node to the free node may then access the array. A kernel with declared accesses keeps no address of what it
+declares.
 """
 
 from __future__ import annotations
