@@ -5,7 +5,7 @@
 An array has one if its address was read (nodes/places.pyx), and it then has memory of its own. An array without a free
 node gets memory of its own too: other graphs and the host may read it after the launch. All others can share memory.
 
-The nodes that are given an array access it, and nodes that declare it. A kernel of `cuda_graphs.kernel` does not keep
+The nodes that are given an array access it, and kernels that declare it. A kernel of `cuda_graphs.kernel` does not keep
 addresses. Another kernel may keep an address in memory, for a later kernel that follows it there. Every node from the
 alloc node to the free node may then access the array. A kernel with declared accesses keeps no address of what it
 declares.
@@ -58,13 +58,14 @@ def find_place_users(order: Order) -> dict[AllocNode, list[int]]:
         if isinstance(node, AllocNode | FreeNode):
             continue
         for user in with_inner(node):
-            given = arrays.given_to(user)
-            accesses, is_unknown = own_accesses(user)
-            known = arrays.accessed(each for each in accesses if each.mode not in POSSIBLE)
-            for array in given | known:
-                users[array].add(step)
+            used = given = arrays.given_to(user)
             if isinstance(user, KernelNode) and user._call() is None:
+                accesses, is_unknown = own_accesses(user)
+                known = arrays.accessed(each for each in accesses if each.mode not in POSSIBLE)
                 kept |= given if is_unknown else given - known
+                used = given | known
+            for array in used:
+                users[array].add(step)
     for array in kept:
         users[array] |= {order.steps[array], *ends[array._address]}
     return {array: sorted(steps) for array, steps in users.items()}
