@@ -4,6 +4,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, ParameterRef
+from cuda_graphs.core.resources.handles cimport Opaque
 from cuda_graphs.objects.memory.buffer cimport Buffer
 
 
@@ -11,7 +12,7 @@ cdef class TemporaryMemory:
     cdef tuple key                        # of the plans: equal for equal plans
     cdef vector[ParameterRef] parameters  # the temporaries, and the place of each
     cdef vector[CUdeviceptr] addresses
-    cdef list owners                      # the Buffer of each temporary
+    cdef vector[Opaque] owners            # the buffer of each temporary
 
     cdef int add(self, object plan, Buffer buffer) except -1
 

@@ -31,13 +31,13 @@ from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
 
 cdef class TemporaryMemory:
     def __cinit__(self):
-        self.key, self.owners = (), []
+        self.key = ()
 
     cdef int add(self, object plan, Buffer buffer) except -1:
         for array, offset in zip(plan.arrays, plan.offsets):
             self.parameters.push_back(parameter_of(array))
             self.addresses.push_back(buffer._address + <CUdeviceptr>offset)
-            self.owners.append(buffer)
+            self.owners.push_back(as_owner(buffer._h))
         return 0
 
     cdef int use(self, const GraphExecHandle& exec) except -1:
@@ -52,7 +52,7 @@ cdef class TemporaryMemory:
             changes[i].parameter = &self.parameters[i]
             changes[i].value = self.parameters[i].get().initial  # which has the extents
             changes[i].value.bits, changes[i].value.known = self.addresses[i], True
-            changes[i].value.owner = as_owner((<Buffer>self.owners[i])._h)
+            changes[i].value.owner = self.owners[i]
         with nogil:
             done = set_parameters(exec, changes, &problem)
         if not done:
