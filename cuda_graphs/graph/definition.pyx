@@ -27,6 +27,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     list_nodes,
     order_all_tests,
     order_test,
+    parameters_of,
 )
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.executable.executable cimport instantiate_graph
@@ -39,6 +40,7 @@ from cuda_graphs.graph.operands.parameter cimport count_temporaries, declare, li
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, hand_out, wrap_node, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
+from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 from cuda_graphs.graph.saving import save as save_definition
 
@@ -233,7 +235,8 @@ cdef class GraphDef(InsertionPoint):
         """
         from cuda_graphs.graph.display import drawing
 
-        return drawing.draw(self, "GraphDef", path, fold, check, theme)
+        with reading_places():
+            return drawing.draw(self, "GraphDef", path, fold, check, theme)
 
     def diff(self, other):
         """Return a GraphDifference, which says what distinguishes the GraphDef `other` from this one. It is false if nothing does.
@@ -251,17 +254,20 @@ cdef class GraphDef(InsertionPoint):
             raise TypeError(f"other must be a GraphDef, got {type(other).__name__}")
         self._open()
         (<GraphDef>other)._open()
-        return compare(self, other)
+        with reading_places():
+            return compare(self, other)
 
     def _repr_mimebundle_(self, **types):
         from cuda_graphs.graph.display import drawing
 
-        return drawing.mime_bundle(self)
+        with reading_places():
+            return drawing.mime_bundle(self)
 
     def __str__(self):
         from cuda_graphs.graph.display import drawing
 
-        return drawing.text_of_graph(self)
+        with reading_places():
+            return drawing.text_of_graph(self)
 
     save = save_definition
 
@@ -286,21 +292,24 @@ cdef class GraphDef(InsertionPoint):
         """
         from cuda_graphs.graph.analysis.check import check
 
-        return check(self, read_size(limit, "limit"))
+        with reading_places():
+            return check(self, read_size(limit, "limit"))
 
     @property
     def memory(self):
         """The MemoryUse of alloc nodes and temporaries: their bytes, how many may be in use at once, and who shares.
 
-        If `peak` is larger than `least` without temporaries, free nodes come late: the driver gives an address again only to
-        an alloc node that comes after the free node. The accesses are those of `check`. Memory without a free node counts to the end.
+        Temporaries and arrays of alloc nodes share memory by a plan. Memory that has an address, such as an array whose `dptr`
+        was read, shares what the driver shares: it gives an address again only to an alloc node that comes after the
+        free node. The accesses are those of `check`. Memory without a free node counts to the end.
 
         Raises RuntimeError for a definition that is no longer valid, and ValueError for nodes that depend on one another in
         a circle.
         """
         from cuda_graphs.graph.analysis.memory_use import memory_use
 
-        return memory_use(self)
+        with reading_places():
+            return memory_use(self)
 
     def _explain_embedding(self):
         """Return the cause of a refusal to embed this graph, (explanation, remedy), or None."""
@@ -323,8 +332,8 @@ cdef class GraphDef(InsertionPoint):
         return refusals.first_on_other_device(self, device)
 
     def _has_temporaries(self):
-        """Return whether nodes of the definition may use temporaries."""
-        return count_temporaries(self._open()) > 0
+        """Return whether nodes of the definition may use temporaries, or alloc nodes without an address."""
+        return count_temporaries(self._open()) > 0 or parameters_of(self._open()[0]).has_places()
 
     def _unused_parameters(self):
         """Return the Parameters that no node uses; [] for a graph inside another graph."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.objects import constructors
 
+from .nodes.places import reading_places
+
 if TYPE_CHECKING:
     from .nodes.protocols import Definition
 
@@ -46,12 +48,13 @@ def save(
     PTX that cannot be compiled for one of `architectures`. Raises TypeError and ValueError for other arguments,
     RuntimeError if nvJitLink is needed and not installed, and OSError if the file cannot be written.
     """
-    constructors.saving().save(
-        self,
-        path,
-        inputs=inputs,
-        outputs=outputs,
-        include=include,
-        architecture=architecture,
-        architectures=architectures,
-    )
+    with reading_places():
+        constructors.saving().save(
+            self,
+            path,
+            inputs=inputs,
+            outputs=outputs,
+            include=include,
+            architecture=architecture,
+            architectures=architectures,
+        )

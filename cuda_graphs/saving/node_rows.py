@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.graph.display.reading import Reading
 from cuda_graphs.graph.nodes import node_kinds as kinds
+from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.graph.nodes.restoring import counter_of, memory_of_counter
 from cuda_graphs.objects.code.signature import FORMS
 
@@ -24,6 +25,12 @@ __all__ = ["NodeRows", "Table"]
 
 INTEGERS = ("int", "uint", "integer", "word")
 STOP = ".stop "  # the begin of the names of hidden parameters that end loops (graph/operands/stop_words.pyx)
+
+
+def own_address(node: Any) -> int:
+    """Return the address of an array whose address was read. The places of all others are read as stand-ins."""
+    with reading_places(0):
+        return int(node.dptr)
 
 
 class Table:
@@ -67,8 +74,10 @@ class NodeRows:
 
     def _add_memory(self, node: Any) -> None:
         if isinstance(node, kinds.AllocNode):
-            number = self._allocs[node.dptr] = len(self._allocs)
-            self.tables.memory.add_alloc(node.dptr, node.bytesize, number)
+            number = self._allocs[node._address] = len(self._allocs)
+            self.tables.memory.add_alloc(node._address, node.bytesize, number)
+            if node._place() == "own":
+                self.tables.memory.add_alloc(own_address(node), node.bytesize, number)
         elif isinstance(node, kinds.WhileNode) and (counter := counter_of(node)) is not None:
             self.tables.memory.add_counter(counter, memory_of_counter(counter))
 
@@ -314,7 +323,7 @@ class NodeRows:
         used = kinds.operand_parameters(node)
         value = self.use(used["value"], 0) if "value" in used else node.value
         return {
-            "dst": self.place(node, "dst", used, node.dptr),
+            "dst": self.place(node, "dst", used, node._address),
             "value": value,
             "element": node.element_size,
             "type": type_of_value(node),
@@ -340,9 +349,9 @@ class NodeRows:
         }
 
     def free(self, node: Any) -> dict[str, Any]:
-        number = self._allocs.get(node.dptr)
+        number = self._allocs.get(node._address)
         if number is None:
-            self.problem(node, f"frees memory at {node.dptr:#x} of another graph")
+            self.problem(node, f"frees memory at {node._address:#x} of another graph")
         return {"alloc": number}
 
     # ---- others

@@ -111,9 +111,9 @@ def test_peak_counts_shared_addresses_once():
 
 def test_a_late_free_shows_as_peak_above_least():
     g = cg.GraphDef()
-    a = g.alloc(shape=16 * KIB, dtype=cg.f32, name="a")
-    b = a.memset(a, 0).alloc(shape=16 * KIB, dtype=cg.f32, name="b")
-    b.memset(b, 0).free(a).free(b)
+    a = g.alloc(64 * KIB, name="a")
+    b = a.memset(a, 0, 64 * KIB).alloc(64 * KIB, name="b")
+    b.memset(b, 0, 64 * KIB).free(a).free(b)
     found = g.memory
     assert (found.peak, found.least) == (128 * KIB, 64 * KIB)
     assert "a: 65536 bytes, used from memset to memset" in str(found)

@@ -104,8 +104,8 @@ def test_temporaries_share_only_if_all_users_of_one_come_before_those_of_the_oth
     edges = program.g.edges()
     shared = 0
     for plan in plan_sharing(program.g):
-        assert set(plan.temporaries) == set(program.users)
-        for number, temporary in enumerate(plan.temporaries):
+        assert set(plan.arrays) == set(program.users)
+        for number, temporary in enumerate(plan.arrays):
             assert plan.offsets[number] % 256 == 0
             assert plan.offsets[number] + temporary.bytesize <= plan.size
             for other in plan.sharing(number):

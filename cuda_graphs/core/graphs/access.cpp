@@ -17,7 +17,9 @@ class Description {
   public:
     Description(const NodeSpec& spec, NodeAccesses& accesses) : spec_(spec), accesses_(accesses) {}
 
+    // Memory of a place has the addresses of its stand-in in all accesses.
     void add(Span span, AccessMode mode, Accessed what = Accessed::kMemory) {
+        if (what == Accessed::kMemory && span.parameter.empty()) span.start = stand_in_of(span.start);
         if (span.run != 0) accesses_.all.push_back({std::move(span), mode, what});
     }
 

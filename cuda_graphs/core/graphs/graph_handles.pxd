@@ -137,6 +137,30 @@ cdef extern from "value_type.hpp" namespace "cg" nogil:
     unsigned short to_bf16(double value) noexcept
     double from_bf16(unsigned short value) noexcept
 
+cdef extern from "graph_memory.hpp" namespace "cg" nogil:
+    int kUnknownMemory
+    cppclass GraphMemory:
+        void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
+        void become_place(size_t size, int device) except +
+        cpp_bool is_place() noexcept
+        void set_node_address(CUdeviceptr address) noexcept
+        CUdeviceptr node_address() noexcept
+        void set_node(const shared_ptr[const CUgraphNode]& node) noexcept
+        shared_ptr[const CUgraphNode] node() noexcept
+        void settle(CUdeviceptr address, Opaque owner) except +
+        cpp_bool is_settled() noexcept
+        CUdeviceptr start() noexcept
+        CUdeviceptr settled() noexcept
+        size_t size() noexcept
+        int device() noexcept
+    ctypedef shared_ptr[GraphMemory] GraphMemoryRef
+    CUdeviceptr kFirstStandIn "cg::GraphMemory::kFirstStandIn"
+    GraphMemoryRef create_graph_memory() except +
+    GraphMemoryRef find_place(CUdeviceptr address) except +
+    CUdeviceptr stand_in_of(CUdeviceptr address) except +
+    CUresult find_memory_type(CUdeviceptr address, int* type) except +
+    CUresult find_memory_range(CUdeviceptr address, CUdeviceptr* start, CUdeviceptr* end) except +
+
 cdef extern from "named_parameter.hpp" namespace "cg" nogil:
     const size_t kMostAxes
     const size_t kUnbounded
@@ -164,6 +188,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         ParameterType type
         ParameterValue initial
         void* object
+        GraphMemoryRef place
     ctypedef shared_ptr[NamedParameter] ParameterRef
     size_t bytes_of(const ParameterType& type, const ParameterValue& value) noexcept
     enum class Field:
@@ -181,6 +206,9 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         unsigned char word
         cpp_bool is_fixed
         unsigned int argument
+        unsigned int byte
+        uint64_t offset
+        cpp_bool is_place() noexcept
     struct LaunchSize:
         unsigned int grid[3]
         unsigned int block[3]
@@ -203,8 +231,10 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         CUgraphNodeParams wanted
     cppclass ParameterTable:
         ParameterRef find(const string& name) except +
+        ParameterRef find_place "find"(const GraphMemory& place) except +
         cpp_bool has(const ParameterRef& parameter) except +
         void add(const ParameterRef& parameter) except +
+        cpp_bool has_places() noexcept
         const vector[ParameterRef]& all()
     size_t as_extent(const ValueType& type, uint64_t bits) noexcept
     ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
@@ -242,6 +272,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         int device
         Opaque array_form
         NodeRecord* freed_by
+        GraphMemoryRef place
         unique_ptr[NodeParameters] parameters
         Opaque call
         shared_ptr[NodeSpec] loaded
@@ -318,6 +349,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
         NodeRules rules
         ArgumentPack arguments
         vector[CUmemAccessDesc] access
+        GraphMemoryRef place
         DeclaredHandle declared
         void* child
         void begin(NodeKind kind) noexcept
@@ -458,14 +490,16 @@ cdef extern from "executable.hpp" namespace "cg" nogil:
         const GraphExecHandle& graph, GraphBox& source, CUgraphExecUpdateResultInfo* info,
         ParameterProblem* problem, EarlyEdges* early) except +
 
-cdef extern from "graph_memory.hpp" namespace "cg" nogil:
-    int kUnknownMemory
-    cppclass GraphMemory:
-        void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
-    shared_ptr[GraphMemory] create_graph_memory() except +
-    CUresult find_memory_type(CUdeviceptr address, int* type) except +
-    CUresult find_memory_range(CUdeviceptr address, CUdeviceptr* start, CUdeviceptr* end) except +
-
-
 cdef extern from "node_order.hpp" namespace "cg" nogil:
     CUresult restore_order(GraphBox& graph) except +
+
+cdef extern from "place_uses.hpp" namespace "cg" nogil:
+    cppclass PlaceWord:
+        GraphMemoryRef place
+        ParameterUse use
+    vector[PlaceWord] list_place_words(const NodeSpec& spec, const vector[Parameter]* parameters) except +
+    void drop_place_uses(vector[ParameterUse]& uses) except +
+    cpp_bool has_fixed_addresses(const NodeSpec& spec) noexcept
+    void write_settled(NodeSpec& spec, const PlaceWord& word, const vector[Parameter]* parameters) except +
+    void show_wanted(NodeSpec& loaded, const NodeParameters& parameters) noexcept
+    vector[NodeRecord*] list_users(GraphBox& graph, const NamedParameter& parameter) except +

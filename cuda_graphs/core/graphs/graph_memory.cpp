@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_memory.hpp"
 
+#include <atomic>
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "core/driver/table.hpp"
 #include "core/handles/lock.hpp"
@@ -17,13 +19,17 @@ struct Range {
     CUdeviceptr start = 0;
     CUdeviceptr end = 0;
     CUmemorytype type{};
-    const GraphMemory* owner = nullptr;  // distinguishes a range from a later range at the same address
+    GraphMemory* owner = nullptr;  // distinguishes a range from a later range at the same address
 };
 
 struct Ranges {
     std::mutex mutex;
-    std::map<CUdeviceptr, Range> by_start;  // guarded by mutex
+    std::map<CUdeviceptr, Range> by_start;                   // guarded by mutex
+    CUdeviceptr next_stand_in = GraphMemory::kFirstStandIn;  // guarded by mutex
+    std::atomic<std::size_t> settled{0};                     // places with memory of their own
 };
+
+constexpr std::size_t kStandInAlignment = 512;  // at least that of any memory of the driver
 
 // Never destroyed: owners may be destroyed after static destructors.
 Ranges& ranges() {
@@ -31,14 +37,17 @@ Ranges& ranges() {
     return all;
 }
 
-// Returns the recorded range that contains the address, or an empty range.
-Range find_range(CUdeviceptr address) {
-    const Lock lock(ranges().mutex);
-    if (!lock) return {};
+// Returns the recorded range that contains the address, or an empty range. The caller holds the lock.
+Range range_around(CUdeviceptr address) {
     const auto after = ranges().by_start.upper_bound(address);
     if (after == ranges().by_start.begin()) return {};
     const Range& range = std::prev(after)->second;
     return address < range.end ? range : Range{};
+}
+
+Range find_range(CUdeviceptr address) {
+    const Lock lock(ranges().mutex);
+    return lock ? range_around(address) : Range{};
 }
 
 // Returns true for the status of cuda.h for an address that it did not allocate, map or register.
@@ -53,13 +62,60 @@ void GraphMemory::record(CUdeviceptr start, std::size_t size, CUmemorytype type)
     if (!lock) return;
     ranges().by_start[start] = {start, start + size, type, this};
     start_ = start;
+    size_ = size;
+    type_ = type;
+}
+
+void GraphMemory::become_place(std::size_t size, int device) {
+    CUdeviceptr start = 0;
+    {
+        const Lock lock(ranges().mutex);
+        if (!lock) return;
+        start = ranges().next_stand_in;
+        // Two stand-ins never touch, so the address after the end of an array is in none.
+        ranges().next_stand_in += (size / kStandInAlignment + 2) * kStandInAlignment;
+    }
+    device_ = device;
+    record(start, size, CU_MEMORYTYPE_DEVICE);
+}
+
+void GraphMemory::settle(CUdeviceptr address, Opaque owner) {
+    const Lock lock(ranges().mutex);
+    if (!lock) return;
+    ranges().by_start[address] = {address, address + size_, type_, this};
+    settled_ = address;
+    owner_ = std::move(owner);
+    ranges().settled.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Forgets a range of this memory. The caller holds the lock.
+void GraphMemory::erase_range(CUdeviceptr start) {
+    const auto range = ranges().by_start.find(start);
+    if (range != ranges().by_start.end() && range->second.owner == this) ranges().by_start.erase(range);
 }
 
 GraphMemory::~GraphMemory() {
     const Lock lock(ranges().mutex);
     if (!lock) return;
-    const auto range = ranges().by_start.find(start_);
-    if (range != ranges().by_start.end() && range->second.owner == this) ranges().by_start.erase(range);
+    erase_range(start_);
+    if (!is_settled()) return;
+    erase_range(settled_);
+    ranges().settled.fetch_sub(1, std::memory_order_relaxed);
+}
+
+GraphMemoryRef find_place(CUdeviceptr address) {
+    if (address < GraphMemory::kFirstStandIn && ranges().settled.load(std::memory_order_relaxed) == 0) return {};
+    const Lock lock(ranges().mutex);
+    if (!lock) return {};
+    GraphMemory* const memory = range_around(address).owner;
+    // The weak reference has expired while the memory waits for the lock in its destructor.
+    return memory != nullptr && memory->is_place() ? memory->weak_from_this().lock() : GraphMemoryRef();
+}
+
+CUdeviceptr stand_in_of(CUdeviceptr address) {
+    if (address >= GraphMemory::kFirstStandIn) return address;
+    const GraphMemoryRef place = find_place(address);
+    return place ? place->start() + (address - place->settled()) : address;
 }
 
 CUresult find_memory_type(CUdeviceptr address, int* type) {

@@ -21,6 +21,12 @@ ParameterRef ParameterTable::find(const std::string& name) const {
     return found == all_.end() ? ParameterRef() : *found;
 }
 
+ParameterRef ParameterTable::find(const GraphMemory& place) const {
+    const auto found =
+        std::find_if(all_.begin(), all_.end(), [&](const ParameterRef& p) { return p->place.get() == &place; });
+    return found == all_.end() ? ParameterRef() : *found;
+}
+
 std::size_t ParameterType::item_size() const noexcept {
     std::size_t size = scalar->size;
     for (const std::int32_t extent : inner) size *= static_cast<std::size_t>(extent);
@@ -44,9 +50,9 @@ namespace {
 // memory replace each other in an executable (tests/conformance/driver, patch/memory_behind_a_copy).
 void write_copy(CUDA_MEMCPY3D& copy, const ParameterUse& use, const ParameterValue& value) noexcept {
     if (use.field == Field::kDestination)
-        set_destination(copy, value.bits, CU_MEMORYTYPE_UNIFIED);
+        set_destination(copy, value.bits + use.offset, CU_MEMORYTYPE_UNIFIED);
     else if (use.field == Field::kSource)
-        set_source(copy, value.bits, CU_MEMORYTYPE_UNIFIED);
+        set_source(copy, value.bits + use.offset, CU_MEMORYTYPE_UNIFIED);
     else if (use.field == Field::kBytes)
         copy.WidthInBytes = bytes_of(use.parameter->type, value);
     else
@@ -55,7 +61,7 @@ void write_copy(CUDA_MEMCPY3D& copy, const ParameterUse& use, const ParameterVal
 
 void write_fill(CUDA_MEMSET_NODE_PARAMS_v2& fill, const ParameterUse& use, const ParameterValue& value) noexcept {
     if (use.field == Field::kDestination)
-        fill.dst = value.bits;
+        fill.dst = value.bits + use.offset;
     else if (use.field == Field::kValue)
         fill.value = static_cast<unsigned int>(value.bits);
     else if (use.field == Field::kBytes)
@@ -64,15 +70,20 @@ void write_fill(CUDA_MEMSET_NODE_PARAMS_v2& fill, const ParameterUse& use, const
         fill.width = as_extent(*use.parameter->type.scalar, value.bits);
 }
 
-// The bytes of a kernel argument that a use provides.
+// The bytes of a kernel argument that a use provides: the low ones of `bits`.
 struct Word {
-    const void* data;
+    std::uint64_t bits;
     std::size_t size;
 };
 
 Word word_of(const ParameterUse& use, const ParameterValue& value) noexcept {
-    if (use.word != 0) return {&value.extents[use.word - 1U], sizeof(std::int32_t)};
-    return {&value.bits, use.parameter->type.is_array() ? sizeof value.bits : use.parameter->type.scalar->size};
+    if (use.word != 0) return {static_cast<std::uint32_t>(value.extents[use.word - 1U]), sizeof(std::int32_t)};
+    return {value.bits + use.offset,
+            use.parameter->type.is_array() ? sizeof value.bits : use.parameter->type.scalar->size};
+}
+
+char* argument_of(const CUgraphNodeParams& params, const ParameterUse& use) noexcept {
+    return static_cast<char*>(params.kernel.kernelParams[use.argument]) + use.byte;
 }
 
 }  // namespace
@@ -82,14 +93,14 @@ void write_value(CUgraphNodeParams& params, const ParameterUse& use, const Param
     if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY) return write_copy(params.memcpy.copyParams, use, value);
     if (params.type == CU_GRAPH_NODE_TYPE_MEMSET) return write_fill(params.memset, use, value);
     const Word word = word_of(use, value);
-    std::memcpy(params.kernel.kernelParams[use.argument], word.data, word.size);
+    std::memcpy(argument_of(params, use), &word.bits, word.size);
 }
 
 bool has_value(const CUgraphNodeParams& params, const ParameterUse& use, const ParameterValue& value) noexcept {
     if (use.field == Field::kSize) return use.parameter->initial.has_words_of(value);
     if (params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
         const Word word = word_of(use, value);
-        return std::memcmp(params.kernel.kernelParams[use.argument], word.data, word.size) == 0;
+        return std::memcmp(argument_of(params, use), &word.bits, word.size) == 0;
     }
     CUgraphNodeParams written = params;
     write_value(written, use, value);
@@ -142,8 +153,8 @@ CUresult faces_host(const CUgraphNodeParams& wanted, const ParameterUse& use, bo
     return status;
 }
 
-PointerHandle allocate_pooled(const ContextHandle& context, std::size_t size) {
-    const PoolHandle pool = current_device_pool(box_of<ContextBox>(context)->device);
+PointerHandle allocate_pooled(int device, std::size_t size) {
+    const PoolHandle pool = current_device_pool(device);
     return pool ? allocate_from_pool(pool, size, create_stream_ref(CU_STREAM_LEGACY)) : PointerHandle();
 }
 
@@ -162,12 +173,14 @@ CUresult are_arrays_pooled(const ContextHandle& context, bool* pooled) {
 // pool memory, as Device.allocate returns it. An array most likely comes from cg.ndarray.
 PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse& use) {
     const std::size_t size = place_size(wanted);
+    // The memory of a place is that of alloc nodes: each executable has pool memory of the same device for it.
+    if (use.is_place()) return allocate_pooled(use.parameter->place->device(), size);
     bool pooled = false;
     CU_TRY(faces_host(wanted, use, &pooled));
     const ContextHandle context = current_context();
     if (!context) CU_TRY(why_no_context());
     if (!pooled && use.parameter->type.is_array()) CU_TRY(are_arrays_pooled(context, &pooled));
-    return pooled ? allocate_pooled(context, size) : allocate_device(context, size);
+    return pooled ? allocate_pooled(box_of<ContextBox>(context)->device, size) : allocate_device(context, size);
 }
 
 }  // namespace
@@ -183,7 +196,7 @@ CUresult use_placeholders(NodeSpec& spec, NodeParameters& parameters) {
         const PointerHandle place = allocate_place(parameters.wanted, use);
         if (!place) return take_noted_error().status;
         ParameterValue value;
-        value.bits = *place;
+        value.bits = *place - use.offset;  // which write_value adds
         write_value(spec.params, use, value);
         (use.field == Field::kSource ? spec.owners.second : spec.owners.first) = as_owner(place);
     }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/handles/box.hpp"
+#include "graph_memory.hpp"
 #include "value_type.hpp"
 
 namespace cg {
@@ -62,6 +63,7 @@ struct NamedParameter {
     ParameterType type;
     ParameterValue initial;  // the default; never changes
     void* object = nullptr;  // the living Python object, borrowed; its __dealloc__ clears this
+    GraphMemoryRef place;    // the memory that the parameter stands for; null for all parameters of programs
 };
 
 using ParameterRef = std::shared_ptr<NamedParameter>;
@@ -86,6 +88,10 @@ struct ParameterUse {
     std::uint8_t word = 0;       // 0: the number or address; n: extent n - 1 of an array
     bool is_fixed = false;       // the node takes only arrays of the shape of the default
     std::uint32_t argument = 0;  // index of the kernel argument, or of the operand of the SizeRule
+    std::uint32_t byte = 0;      // of the kernel argument, where an address begins
+    std::uint64_t offset = 0;    // added to an address
+
+    bool is_place() const noexcept { return parameter->place != nullptr; }
 };
 
 // Returns true for an address that a copy or fill reads or writes.
@@ -130,12 +136,20 @@ struct NodeParameters {
 class ParameterTable {
   public:
     ParameterRef find(const std::string& name) const;
+    // Returns the parameter that stands for a place, or null.
+    ParameterRef find(const GraphMemory& place) const;
     bool has(const ParameterRef& parameter) const { return find(parameter->name) == parameter; }
-    void add(const ParameterRef& parameter) { all_.push_back(parameter); }
+    void add(const ParameterRef& parameter) {
+        has_places_ |= parameter->place != nullptr;
+        all_.push_back(parameter);
+    }
+    // Returns false when no parameter stands for a place.
+    bool has_places() const noexcept { return has_places_; }
     const std::vector<ParameterRef>& all() const noexcept { return all_; }
 
   private:
     std::vector<ParameterRef> all_;
+    bool has_places_ = false;
 };
 
 // Returns a value as a size or count. A negative value becomes larger than any size that the driver accepts.

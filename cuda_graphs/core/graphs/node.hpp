@@ -62,6 +62,7 @@ struct NodeMetadata {
     int device = -1;                                  // requested device of an alloc node
     Opaque array_form;                                // type and shape of an alloc node's array; a Python object
     NodeRecord* freed_by = nullptr;                   // free node of an alloc node; null without one
+    GraphMemoryRef place;                             // memory of an alloc or free node, if it is a place
     std::unique_ptr<NodeParameters> parameters;       // null for a node without named parameters
     Opaque call;                                      // the NodeCall of a node that compiled code made; a Python object
     std::shared_ptr<NodeSpec> loaded;                 // parameters, without owners, until they change; null if not read

@@ -50,6 +50,7 @@ struct NodeSpec {
     NodeRules rules;                      // limits and grid of a node with `uses`
     ArgumentPack arguments;               // target of params.kernel.kernelParams of a kernel node
     std::vector<CUmemAccessDesc> access;  // target of params.alloc.accessDescs of an alloc node
+    GraphMemoryRef place;                 // of an alloc or free node: the memory, if it is a place
     DeclaredHandle declared;              // declared accesses of a new node; null without any
     void* child = nullptr;                // the child graph of a child graph node, for messages; borrowed
 

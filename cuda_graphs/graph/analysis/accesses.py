@@ -21,6 +21,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
     MemcpyNode,
     MemsetNode,
 )
+from cuda_graphs.graph.nodes.places import array_at, reading_places
 from cuda_graphs.graph.operands.spans import Span
 
 if TYPE_CHECKING:
@@ -62,8 +63,21 @@ class NodeAccess(NamedTuple):
         return VERBS.get((type(self.node), self.mode), self.mode)
 
     def __str__(self) -> str:
-        accessed = str(self.span) if self.what == "memory" else f"{self.what} {self.span.start:#x}"
+        accessed = memory_text(self.span) if self.what == "memory" else f"{self.what} {self.span.start:#x}"
         return f"{self.node._identify()}{self.place} {self.verb} {accessed}"
+
+
+def memory_text(span: Span) -> str:
+    """Return a span in words. Memory of an alloc node that has no address is called by the node."""
+    found = None if isinstance(span.start, str) else array_at(span.start)
+    if found is None:
+        return str(span)
+    node, first = found
+    if node._place() == "own":
+        with reading_places(0):
+            return str(span._replace(start=node.dptr + first))
+    rows = f" in {span.runs} runs of {span.run}" if span.axes else ""
+    return f"bytes {first}..{first + span.end - span.start - 1} of {node._identify()}{rows}"
 
 
 def own_accesses(node: GraphNode) -> tuple[list[NodeAccess], bool]:

@@ -27,6 +27,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
     SwitchNode,
     WhileNode,
 )
+from cuda_graphs.graph.nodes.places import readable, reading_places
 from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.objects.device.device import Device
 
@@ -177,6 +178,12 @@ class Scope:
         return [node for scope in self.all() for node in scope.nodes if isinstance(node, kind)]
 
 
+def address_text(address: int) -> str:
+    """Return an address in words, also that of an array of another definition."""
+    with reading_places(0):
+        return f"{readable(address):#x}"
+
+
 class Checker:
     """Checks a definition and collects findings."""
 
@@ -188,7 +195,7 @@ class Checker:
         # Name -> number of the parameter.
         self.parameters: dict[str, int] = {}
         self.unknown: list[GraphNode] = []
-        self.allocated = {node.dptr for node in root.nodes_of(AllocNode)}
+        self.allocated = {node._address for node in root.nodes_of(AllocNode)}
         self.devices = devices_of(root)
         # Unordered accesses of each checked scope, until the scope around it takes them over.
         self.accessed: dict[Scope, list[Access]] = {}
@@ -289,12 +296,13 @@ class Checker:
         return seen
 
     def check_allocations(self, order: Order, accesses: Sequence[Access]) -> None:
-        foreign = [n for n in order.nodes if isinstance(n, FreeNode) and n.dptr not in self.allocated]
+        foreign = [n for n in order.nodes if isinstance(n, FreeNode) and n._address not in self.allocated]
         for node in foreign:
-            text = f"{self.name(node)} frees {node.dptr:#x}, which no alloc node of the definition allocates"
+            memory = address_text(node._address)
+            text = f"{self.name(node)} frees {memory}, which no alloc node of the definition allocates"
             self.add_finding("foreign_free", [node], text)
-        allocs = [(n.dptr, n.bytesize, order.steps[n]) for n in order.nodes if isinstance(n, AllocNode)]
-        frees = [(n.dptr, order.steps[n]) for n in order.nodes if isinstance(n, FreeNode)]
+        allocs = [(n._address, n.bytesize, order.steps[n]) for n in order.nodes if isinstance(n, AllocNode)]
+        frees = [(n._address, order.steps[n]) for n in order.nodes if isinstance(n, FreeNode)]
         for lifetimes in find_lifetimes(order, allocs, frees):
             self.check_frees(order, lifetimes)
             self.check_lifetimes(order, lifetimes, accesses)

@@ -24,6 +24,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
     KernelNode,
     MemsetNode,
 )
+from cuda_graphs.graph.nodes.places import as_stand_in
 from cuda_graphs.graph.operands.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -269,7 +270,7 @@ class Memory:
 
     def __init__(self, partners: dict[Any, Any]) -> None:
         self.ranges = [
-            (after.dptr, after.bytesize, before.dptr)
+            (after._address, after.bytesize, before._address)
             for after, before in partners.items()
             if isinstance(after, AllocNode)
         ]
@@ -287,6 +288,7 @@ class Memory:
             return True
         if not isinstance(before, int) or not isinstance(after, int):
             return False
+        before, after = as_stand_in(before), as_stand_in(after)
         return any(
             start <= after < start + size and after - start == before - partner
             for start, size, partner in self.ranges

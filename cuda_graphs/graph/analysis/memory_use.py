@@ -9,7 +9,8 @@ accesses of one come before all accesses of the other. The allocations that may 
 antichain of this order. The heaviest antichain is the least memory that suffices. By the theorem of Dilworth, with
 weights, it is the sum of all sizes less the most bytes that allocations can pass on to later ones: a maximum flow.
 
-Temporaries are allocations too: they have the places of their plan (sharing.py) instead of addresses of the driver.
+Temporaries, and arrays of alloc nodes whose address was never read, are allocations too: they have the places of their
+plan (sharing.py) instead of addresses of the driver. An array whose address was read has memory of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
 from operator import and_, methodcaller
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.graph.nodes.node_kinds import AllocNode, FreeNode
 from cuda_graphs.graph.operands.spans import Span
@@ -43,7 +44,7 @@ class AllocatedMemory:
     node    the alloc node, or the Temporary
     size    bytes
     users   the nodes that may access it, without its alloc and free nodes, in an order in which they may run
-    shares  alloc nodes to which the driver gave some of the same addresses; Temporaries with some of the same bytes
+    shares  the alloc nodes and Temporaries that have some of the same bytes
     """
 
     node: AllocNode | Temporary
@@ -62,6 +63,7 @@ class MemoryUse:
     """The memory of the alloc nodes and temporaries of a definition. str() gives a line for each of them.
 
     peak    bytes of all addresses that the driver gave to alloc nodes, and those that an executable has for temporaries
+            and for arrays of alloc nodes
     least   bytes that may be in use at the same time: no plan needs less
     arrays  an AllocatedMemory for each alloc node, in an order in which they may run, and for each Temporary with
             users, in the order of the first ones
@@ -107,7 +109,7 @@ def memory_use(graph: Definition) -> MemoryUse:
     least = heaviest_antichain(
         [lives[i].span.run for i in used], [[place[j] for j in takers[i]] for i in used]
     )
-    peak = covered(life.span for life in alloc_nodes) + sum(plan.size for plan in plans)
+    peak = sum(plan.size for plan in plans) + bytes_outside(alloc_nodes, plans)
     return MemoryUse(peak, least, arrays)
 
 
@@ -120,16 +122,26 @@ def sharing_of(
         for life in lives
     }
     for plan in plans:
-        for number, temporary in enumerate(plan.temporaries):
-            found[temporary] = tuple(plan.sharing(number))
+        for number, array in enumerate(plan.arrays):
+            found[array] = tuple(plan.sharing(number))
     return found
+
+
+def bytes_outside(lives: Sequence[Life], plans: Sequence[SharingPlan]) -> int:
+    """Return the bytes of alloc nodes that no plan covers: of the driver's addresses, and of arrays of their own."""
+    planned = {array for plan in plans for array in plan.arrays}
+    return covered(
+        life.span
+        for life in lives
+        if life.node not in planned and (life.users or life.node._place() != "shared" or life.end is None)
+    )
 
 
 @dataclass(eq=False)
 class Life:
     """One allocation. `end` is the step of its free node; None if it outlives the launch. `users` are steps."""
 
-    node: AllocNode | Temporary
+    node: Any  # AllocNode | Temporary
     span: Span  # of a temporary: its size only
     begin: int
     end: int | None = None
@@ -139,7 +151,7 @@ class Life:
 def list_lives(order: Order) -> list[Life]:
     """Return the allocations, with their ends: a free node ends the last allocation of its address before it."""
     lives = [
-        Life(node, Span(node.dptr, node.bytesize), step)
+        Life(node, Span(node._address, node.bytesize), step)
         for step, node in enumerate(order.nodes)
         if isinstance(node, AllocNode)
     ]
@@ -147,7 +159,9 @@ def list_lives(order: Order) -> list[Life]:
     for step, node in enumerate(order.nodes):
         if isinstance(node, FreeNode):
             earlier = [
-                life for i, life in enumerate(lives) if life.span.start == node.dptr and before[step] >> i & 1
+                life
+                for i, life in enumerate(lives)
+                if life.span.start == node._address and before[step] >> i & 1
             ]
             if earlier:
                 earlier[-1].end = step
@@ -157,7 +171,7 @@ def list_lives(order: Order) -> list[Life]:
 def temporary_lives(order: Order) -> list[Life]:
     """Return the temporaries as allocations that end with their last users."""
     return [
-        Life(use.temporary, Span(0, use.temporary.bytesize), use.steps[0], use.steps[-1], list(use.steps))
+        Life(use.array, Span(0, use.array.bytesize), use.steps[0], use.steps[-1], list(use.steps))
         for use in find_uses(order)
     ]
 

@@ -88,9 +88,11 @@ def explain_memory(graph: Definition, what: str, numbers: Sequence[int]) -> Caus
 
 
 def explain_freed(graph: Definition, addresses: Sequence[int]) -> Cause | None:
-    allocs = [node for node in allocs_of(graph) if any(0 <= a - node.dptr < node.bytesize for a in addresses)]
-    starts = {node.dptr for node in allocs}
-    frees = [node for node in graph.nodes() if isinstance(node, FreeNode) and node.dptr in starts]
+    allocs = [
+        node for node in allocs_of(graph) if any(0 <= a - node._address < node.bytesize for a in addresses)
+    ]
+    starts = {node._address for node in allocs}
+    frees = [node for node in graph.nodes() if isinstance(node, FreeNode) and node._address in starts]
     # A later alloc node may reuse the address of freed memory. Then one of the allocations is not freed.
     if not allocs or len(frees) < len(allocs):
         return None
@@ -103,9 +105,9 @@ def explain_freed(graph: Definition, addresses: Sequence[int]) -> Cause | None:
 
 def explain_unknown(graph: Definition, address: int) -> Cause | None:
     nodes = allocs_of(graph)
-    if any(node.dptr == address for node in nodes):
+    if any(node._address == address for node in nodes):
         return None
-    around = next((node for node in nodes if 0 <= address - node.dptr < node.bytesize), None)
+    around = next((node for node in nodes if 0 <= address - node._address < node.bytesize), None)
     if around is not None:
         return (
             f"{address:#x} is inside the memory of {around._identify()}.",

@@ -1,29 +1,35 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The plan by which the temporaries of a definition share memory.
+"""The plan by which the temporaries of a definition, and its alloc nodes without an address, share memory.
 
-A temporary has no address that anybody can read, so exactly the nodes with a use of its parameter access it. Two
-temporaries may have the same bytes if all users of one come before all users of the other. Only full edges count as an
+Two arrays may have the same bytes if all users of one come before all users of the other. Only full edges count as an
 order: the target of another edge may start before its source has ended, and only the kernel knows whether it waits.
 
-Places are found by a heuristic: the largest temporary first, each in the smallest gap between those that it meets. If
-the sum is above the least possible, the temporary at the top is placed first in the next attempt.
+A temporary has no address that anybody can read, so exactly the nodes with a use of its parameter access it. The array
+of an alloc node (place_uses.py) may also be in use from its alloc node to its free node.
+
+Places are found by a heuristic: the largest array first, each in the smallest gap between those that it meets. If
+the sum is above the least possible, the array at the top is placed first in the next attempt. A second search begins
+with the arrays that have the most bytes together with those that they meet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import and_, methodcaller
+from operator import and_, itemgetter, methodcaller
 from typing import TYPE_CHECKING
 
 from cuda_graphs.graph.operands.parameter import Temporary
+from cuda_graphs.objects.device.device import Device
 
 from .order import CyclicError, Order
+from .place_uses import find_place_users, with_inner
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
+    from cuda_graphs.graph.nodes.node_kinds import AllocNode
     from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["SharingPlan", "Use", "find_uses", "full_order", "place", "plan_sharing"]
@@ -34,44 +40,64 @@ ATTEMPTS, MOST_WORK = 32, 20_000  # attempts to place, and placements in all of 
 
 @dataclass(frozen=True)
 class Use:
-    """A temporary with the steps of the nodes that use it, in ascending order, and the device of one of them."""
+    """A temporary or alloc node with the steps of the nodes that use it, in ascending order, and its device.
 
-    temporary: Temporary
+    The device of a temporary is that of one of the nodes, or else the current one. An array `is_pooled` if its memory
+    comes from the pool of the device.
+    """
+
+    array: Temporary | AllocNode
     steps: tuple[int, ...]
-    device: int | None
+    device: int
+    is_pooled: bool
 
 
 @dataclass(frozen=True)
 class SharingPlan:
-    """The places of the temporaries of one device (None: the current one) in a memory of `size` bytes."""
+    """The places of the arrays of one device in a memory of `size` bytes."""
 
-    device: int | None
-    temporaries: tuple[Temporary, ...]
+    device: int
+    is_pooled: bool
+    arrays: tuple[Temporary | AllocNode, ...]
     offsets: tuple[int, ...]
     size: int
 
-    def sharing(self, number: int) -> Iterator[Temporary]:
-        """Yield the temporaries that have some of the same bytes as that with this number."""
+    def sharing(self, number: int) -> Iterator[Temporary | AllocNode]:
+        """Yield the arrays that have some of the same bytes as that with this number."""
         begin = self.offsets[number]
-        end = begin + self.temporaries[number].bytesize
-        for other, offset in zip(self.temporaries, self.offsets, strict=True):
-            if other is not self.temporaries[number] and offset < end and begin < offset + other.bytesize:
+        end = begin + self.arrays[number].bytesize
+        for other, offset in zip(self.arrays, self.offsets, strict=True):
+            if other is not self.arrays[number] and offset < end and begin < offset + other.bytesize:
                 yield other
 
 
-def plan_sharing(graph: Definition) -> tuple[SharingPlan, ...]:
-    """Return a SharingPlan for each device. Raises ValueError if nodes depend on one another in a circle."""
+def plan_sharing(graph: Definition, groups: Sequence[Collection[GraphNode]] = ()) -> tuple[SharingPlan, ...]:
+    """Return a SharingPlan for each device and kind of memory.
+
+    `groups`: sets of nodes, each of which runs as one launch. Nodes that depend on one another in a circle have no
+    plan: the driver refuses them, and its error is explained by `instantiate`.
+    """
     if not graph._has_temporaries():
         return ()
     try:
         order = full_order(graph)
     except CyclicError:
-        return ()  # the driver refuses the definition, and its error is explained by instantiate
-    uses = find_uses(order)
+        return ()
+    uses = [in_groups(order, use, groups) for use in (*find_uses(order), *find_places(order))]
     return tuple(
-        plan_of(order, [use for use in uses if use.device == device], device)
-        for device in dict.fromkeys(use.device for use in uses)
+        plan_of(order, [use for use in uses if (use.device, use.is_pooled) == kind], *kind)
+        for kind in dict.fromkeys((use.device, use.is_pooled) for use in uses)
     )
+
+
+def in_groups(order: Order, use: Use, groups: Sequence[Collection[GraphNode]]) -> Use:
+    """Let all nodes of a group use what one of them uses."""
+    steps = set(use.steps)
+    for group in groups:
+        members = {order.steps[node] for node in group if node in order.steps}
+        if steps & members:
+            steps |= members
+    return Use(use.array, tuple(sorted(steps)), use.device, use.is_pooled)
 
 
 def full_order(graph: Definition) -> Order:
@@ -93,22 +119,28 @@ def find_uses(order: Order) -> list[Use]:
                     found.append(step)
                 if devices.get(temporary) is None:
                     devices[temporary] = user._device()
-    return [Use(temporary, tuple(found), devices[temporary]) for temporary, found in steps.items()]
+    return [use_of_temporary(temporary, found, devices[temporary]) for temporary, found in steps.items()]
 
 
-def with_inner(node: GraphNode) -> Iterator[GraphNode]:
-    """Yield a node and all nodes of the graphs inside it."""
-    nodes = [node]
-    for each in nodes:  # the loop appends to the list
-        yield each
-        for graph in each._inner_graphs():
-            nodes += graph._listed()[0]
+def use_of_temporary(temporary: Temporary, steps: Sequence[int], device: int | None) -> Use:
+    found = Device() if device is None else Device(device)
+    is_pooled = not found.properties.direct_managed_mem_access_from_host  # as of `cg.ndarray`
+    return Use(temporary, tuple(steps), found.device_id, is_pooled)
 
 
-def plan_of(order: Order, uses: Sequence[Use], device: int | None) -> SharingPlan:
-    sizes = [-(-use.temporary.bytesize // ALIGNMENT) * ALIGNMENT for use in uses]
+def find_places(order: Order) -> list[Use]:
+    """Return the alloc nodes without an address whose memory can be shared."""
+    return [
+        Use(node, tuple(steps), node.device_id, True)
+        for node, steps in find_place_users(order).items()
+        if steps
+    ]
+
+
+def plan_of(order: Order, uses: Sequence[Use], device: int, is_pooled: bool) -> SharingPlan:
+    sizes = [-(-use.array.bytesize // ALIGNMENT) * ALIGNMENT for use in uses]
     offsets, size = place(sizes, meeting(order, [use.steps for use in uses]))
-    return SharingPlan(device, tuple(use.temporary for use in uses), tuple(offsets), size)
+    return SharingPlan(device, is_pooled, tuple(use.array for use in uses), tuple(offsets), size)
 
 
 def meeting(order: Order, users: Sequence[Sequence[int]]) -> list[int]:
@@ -134,7 +166,24 @@ def meeting(order: Order, users: Sequence[Sequence[int]]) -> list[int]:
 def place(sizes: Sequence[int], meets: Sequence[int]) -> tuple[list[int], int]:
     """Return an offset for each size, and the sum: i and j do not overlap if bit j of meets[i] is set."""
     least = lower_bound(sizes, meets)
-    order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
+    weights = [size + sum(sizes[j] for j in bits_of(mask)) for size, mask in zip(sizes, meets, strict=True)]
+    best = search(sizes, sizes, meets, least)
+    if best[1] > least:
+        best = min(best, search(weights, sizes, meets, least), key=itemgetter(1))
+    return best
+
+
+def bits_of(mask: int) -> Iterator[int]:
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
+
+
+def search(
+    weights: Sequence[int], sizes: Sequence[int], meets: Sequence[int], least: int
+) -> tuple[list[int], int]:
+    """Return places for which the heaviest are placed first, or the better ones of an attempt after that."""
+    order = sorted(range(len(sizes)), key=lambda i: -weights[i])
     best = fit(order, sizes, meets)
     offsets, total = best
     for _ in range(min(ATTEMPTS, MOST_WORK // max(1, len(sizes)))):
@@ -150,7 +199,7 @@ def place(sizes: Sequence[int], meets: Sequence[int]) -> tuple[list[int], int]:
 
 
 def lower_bound(sizes: Sequence[int], meets: Sequence[int]) -> int:
-    """Return bytes that are needed: those of a set of temporaries that all meet, found greedily from each of them."""
+    """Return bytes that are needed: those of a set of arrays that all meet, found greedily from each of them."""
     by_size = sorted(range(len(sizes)), key=lambda i: -sizes[i])
     best = 0
     for first in by_size[: MOST_WORK // max(1, len(sizes))]:

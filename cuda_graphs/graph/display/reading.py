@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.drawing.ranking import order_of
 from cuda_graphs.drawing.scene import Box, Frame, Link, Plane, Scene
 from cuda_graphs.drawing.text import size_in_words
+from cuda_graphs.graph.analysis.sharing import plan_sharing
 from cuda_graphs.graph.nodes.node_kinds import (
     AllocNode,
     ChildGraphNode,
@@ -158,6 +159,7 @@ class Reading:
 
     def build(self, notes: Notes, state: State) -> None:
         boxes = []
+        shares = sharing_of(self.graph, self.nodes)
         self.links = tuple(
             replace(link, style="programmatic")
             if (self.nodes[link.source], self.nodes[link.target]) in state.early
@@ -168,9 +170,27 @@ class Reading:
             frames = tuple(
                 Frame(label, reading.plane) for label, reading in zip(labels_of(node), inner, strict=True)
             )
-            box = box_of(node, f"{self.prefix}{number}", frames)
+            box = with_sharing(box_of(node, f"{self.prefix}{number}", frames), shares.get(node, ()))
             boxes.append(with_state(box, node, notes, state))
         self.plane = Plane(tuple(with_lanes(boxes, self.links)), self.links)
+
+
+def sharing_of(graph: Definition, nodes: Sequence[GraphNode]) -> dict[Any, tuple[Any, ...]]:
+    """Return the arrays that have some of the same bytes as the array of an alloc node, for each of these nodes."""
+    if not any(isinstance(node, AllocNode) and node._place() == "shared" for node in nodes):
+        return {}
+    return {
+        array: tuple(plan.sharing(number))
+        for plan in plan_sharing(graph)
+        for number, array in enumerate(plan.arrays)
+    }
+
+
+def with_sharing(box: Box, others: Sequence[Any]) -> Box:
+    """Return the box of an alloc node with the names of those that share its memory."""
+    if not others:
+        return box
+    return replace(box, hover=(*box.hover, f"shares memory with {', '.join(each.name for each in others)}"))
 
 
 def with_state(box: Box, node: Any, notes: Notes, state: State) -> Box:
@@ -264,7 +284,7 @@ MIDDLE = "\N{MIDDLE DOT}"
 
 def accesses(node: Any) -> Iterator[str]:
     """Yield lines that say how many bytes a kernel or callback reads and writes, as far as it is declared."""
-    for word, spans in (("reads", node.reads), ("writes", node.writes)):
+    for word, spans in zip(("reads", "writes"), node._declared(), strict=True):
         known = [span for span in spans or () if isinstance(span.start, int)]
         if known:  # the size of a parameter's memory is not fixed
             yield f"{word} {size_in_words(sum(span.run * span.runs for span in known))}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, ParameterChanges, WeakNode
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphExecHandle, ParameterChanges, WeakNode
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from .callbacks cimport ExecutableCallbacks
 from .loop_control cimport LoopControl
@@ -27,6 +27,12 @@ cdef class Graph:
 
     # Raises RuntimeError once the Graph is closed.
     cdef int _check_open(self) except -1
+
+    # Takes over a definition, whose places are read with the addresses of stand-ins.
+    cdef int _update(self, InsertionPoint definition, GraphBox* graph) except -1
+    cdef object _groups(self, InsertionPoint definition, GraphBox* graph)
+    # Lets the places of a definition find this Graph.
+    cdef int _note_places(self, GraphBox* graph) except -1
 
     # Fuses nodes of the definition that this Graph was made from.
     cdef int _fuse(self, InsertionPoint definition) except -1

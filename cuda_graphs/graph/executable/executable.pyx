@@ -7,7 +7,7 @@ from time import monotonic
 from weakref import ref
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
@@ -40,6 +40,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     instantiate,
     launch,
     names_nodes,
+    parameters_of,
     set_parameters,
     update,
     upload,
@@ -58,12 +59,15 @@ from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .callbacks cimport ExecutableCallbacks
 from .loop_control cimport LoopControl
-from .temporary_memory cimport TemporaryMemory, plan_memory
+from .temporary_memory cimport TemporaryMemory, give_place, plan_memory
 from .executable_nodes cimport mark_fused, unmark_fused, view_node
 from .parameter_values cimport Slots, check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
+from cuda_graphs.graph.nodes.places cimport enter_places, leave_places, settle_all
+from cuda_graphs.graph.nodes.place_memory import note_executable
+from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from cuda_graphs.graph.nodes.launch_guards import guards_of
 from cuda_graphs.errors import instantiate_error, update_error
@@ -181,15 +185,23 @@ cdef class Graph:
         edited definition has no views of its nodes (`graph[node]`).
         """
         self._check_open()
-        cdef GraphExecHandle h = self._h
         cdef InsertionPoint definition = accept_source(source)
         cdef GraphBox* graph = definition._open()
+        cdef uint64_t before = enter_places(hierarchy_number(graph[0]))
+        try:
+            self._update(definition, graph)
+        finally:
+            leave_places(before)
+
+    cdef int _update(self, InsertionPoint definition, GraphBox* graph) except -1:
+        cdef GraphExecHandle h = self._h
         check_finished(definition, graph)
         cdef CUgraphExecUpdateResultInfo info
         cdef ParameterProblem problem
         info.errorNode = info.errorFromNode = NULL
         cdef dict counts = self._callbacks.take(definition)
-        cdef TemporaryMemory temporaries = plan_memory(definition, self._temporaries)
+        settle_all(graph, True)
+        cdef TemporaryMemory temporaries
         cdef CUresult status = CUDA_SUCCESS
         cdef EarlyEdges edges
         early = self._early
@@ -201,6 +213,13 @@ cdef class Graph:
             check_own(self, definition, "early_edges")
             early = early.again(definition)
             add_edges_of(early, edges)
+        try:
+            temporaries = plan_memory(definition, self._temporaries, self._groups(definition, graph))
+        except BaseException:
+            if self._fused is not None:
+                self._fused.switch(self, False)
+                self._mark_nodes()
+            raise
         with self._callbacks.launches.order:
             status = update(h, graph[0], &info, &problem, &edges)
             if self._fused is not None and (status or problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)):
@@ -218,6 +237,7 @@ cdef class Graph:
             self._callbacks.replace_all(counts)
             self._temporaries = temporaries
             temporaries.use(h)
+            self._note_places(graph)
         self._source = WeakNode(definition._h)
         self._slots = find_slots(h)
         self._changes.clear()
@@ -228,7 +248,31 @@ cdef class Graph:
         self._early = early
         if self._fused is not None:
             self._fuse(definition)
-        self._begin_early()
+        return self._begin_early()
+
+    cdef object _groups(self, InsertionPoint definition, GraphBox* graph):
+        """Return the sets of nodes that will share a launch after an update; all nodes as one if this is not known."""
+        if self._fused is None or not parameters_of(graph[0]).has_places():
+            return ()
+        if not names_nodes(self._h):
+            return [definition.nodes()]
+        from .fused_nodes import FusedNodes
+
+        found = FusedNodes()
+        found.find(
+            definition, lambda node: bool(self[node].is_enabled), () if self._early is None else self._early.ends()
+        )
+        return found.sets()
+
+    cdef int _note_places(self, GraphBox* graph) except -1:
+        if parameters_of(graph[0]).has_places():
+            note_executable(hierarchy_number(graph[0]), self)
+        return 0
+
+    def _give_place(self, node, buffer):
+        """Give the array of an alloc node a place of its own, for later launches."""
+        cdef GraphExecHandle h = self._h
+        give_place(h, node, buffer)
 
     cdef int _fuse(self, InsertionPoint definition) except -1:
         if names_nodes(self._h):
@@ -329,17 +373,20 @@ cdef class Graph:
                 f"{self!r} cannot be drawn: the driver does not list the nodes of an executable, and the definition that it "
                 "was made from is gone. Keep the definition, or draw it before it goes"
             )
-        return drawing.draw(definition, "Graph", path, fold, check, theme, self)
+        with reading_places():
+            return drawing.draw(definition, "Graph", path, fold, check, theme, self)
 
     def _repr_mimebundle_(self, **types):
         from cuda_graphs.graph.display import drawing
 
-        return drawing.mime_bundle(self)
+        with reading_places():
+            return drawing.mime_bundle(self)
 
     def __str__(self):
         from cuda_graphs.graph.display import drawing
 
-        return drawing.text_of_graph(self)
+        with reading_places():
+            return drawing.text_of_graph(self)
 
     def close(self):
         """Release the executable after its launches in flight. A second call does nothing."""
@@ -497,6 +544,15 @@ def observe_instantiations(callback):
 
 
 cdef Graph instantiate_graph(InsertionPoint definition, object options):
+    cdef GraphBox* graph = definition._open()
+    cdef uint64_t before = enter_places(hierarchy_number(graph[0]))
+    try:
+        return make_graph(definition, graph, options)
+    finally:
+        leave_places(before)
+
+
+cdef Graph make_graph(InsertionPoint definition, GraphBox* graph, object options):
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
     cdef StreamHandle upload_to = fill_params(&params, options)
@@ -506,8 +562,8 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef bint is_early = read_flag(options.early_edges, "early_edges")
     if is_early and options.device_launch:
         raise ValueError("early_edges=True and device_launch=True exclude each other: a graph that kernels launch has fixed nodes")
-    cdef GraphBox* graph = definition._open()
     check_finished(definition, graph)
+    settle_all(graph, True)
     cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
     callbacks.replace_all(callbacks.take(definition))
     cdef list running = [0]
@@ -534,8 +590,9 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef Graph made = Graph._from_handle(h, callbacks)
     made._source = WeakNode(definition._h)
     made._loops.begin(h, graph)
-    made._temporaries = plan_memory(definition, made._temporaries)
+    made._temporaries = plan_memory(definition, made._temporaries, fused.sets() if optimizes else ())
     made._temporaries.use(h)
+    made._note_places(graph)
     made._guards = guards_of(hierarchy_number(graph[0]))
     made._fused, made._early = fused, early
     if optimizes:

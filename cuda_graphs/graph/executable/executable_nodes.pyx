@@ -27,6 +27,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     uses_parameters,
 )
 from .parameter_values cimport check_rules
+from cuda_graphs.graph.nodes.places cimport use_places
 from cuda_graphs.graph.nodes.node_call cimport NodeCall, call_of
 from cuda_graphs.graph.nodes.callback cimport Callback, callback_of
 from cuda_graphs.graph.nodes.node cimport GraphNode
@@ -108,6 +109,7 @@ cdef class ExecutableGraphNode:
         cdef CUresult status
         if not spec.uses.empty():
             check_uses(self, spec)
+        use_places(record.graph, spec)
         with nogil:
             status = set_exec_node(self._h, record[0], spec, &problem)
         if status:
@@ -231,6 +233,7 @@ cdef class ExecutableKernelNode(SwitchableNode):
         cdef CUresult status
         self._node._load_with_owners(spec)
         fill_code(spec, kernel)
+        use_places(record.graph, spec)
         with nogil:
             status = set_exec_node(self._h, record[0], spec, &problem)
         if status:

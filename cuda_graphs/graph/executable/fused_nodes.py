@@ -95,6 +95,10 @@ class FusedNodes:
         apart = [NodeFusion(tuple(map(label_of, each.nodes)), "", each.why) for each in self.refused]
         return (*fused, *apart)
 
+    def sets(self) -> list[tuple[KernelNode, ...]]:
+        """Return the nodes of each group."""
+        return [group.nodes for group in self.groups]
+
     def nodes(self) -> set[KernelNode]:
         """Return the nodes of all groups."""
         return {node for group in self.groups for node in group.nodes}

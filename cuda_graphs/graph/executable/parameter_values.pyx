@@ -190,6 +190,8 @@ cdef int check_problem(const ParameterProblem& problem, Slots slots, dict values
     attempt = f"set parameter {name!r} to {value!r}"
     if is_temporary(problem.parameter):
         attempt = f"give temporary {name!r} its memory"
+    elif problem.parameter.get().place:
+        attempt = "give the array of an alloc node its memory"
     check_rules(problem, f"{attempt}{where}")
     where += copy_rule(problem) if problem.node else ""
     return check_attempt(problem.status, f"{attempt}{where}")

@@ -16,6 +16,8 @@ Other rooms may import:
     node_sequence    NodeSequence, nodes that run in the order in which they were added
     node_type        GraphNodeType
     options          options of graph calls
+    place_memory     memory of its own for the array of an alloc node whose address was read
+    places           arrays of alloc nodes that have no address yet
     protocols        Definition, the type of a GraphDef in modules below it
     restoring        functions for saved definitions
     sized_config     SizedConfig, a config that follows the values of parameters

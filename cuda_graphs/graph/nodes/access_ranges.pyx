@@ -155,7 +155,7 @@ cdef Span span_of(object value, str name, Py_ssize_t i) except *:
         open_buffer(<Buffer>value, f"{name}[{i}]")
         return Span((<Buffer>value)._h.get()[0], (<Buffer>value)._size)
     if isinstance(value, class_of(NodeKind.kAlloc)):
-        return Span(value.dptr, value.bytesize)
+        return Span(value._read_address(), value.bytesize)
     if isinstance(value, PythonSpan):
         return span_of_span(value)
     if isinstance(value, tuple):

@@ -35,6 +35,9 @@ cdef class InsertionPoint:
     # messages, or None.
     cdef InsertionPoint _add_after(self, GraphBox* graph, NodeSpec& spec, Dependencies place, object name, object edge)
 
+    # Finds the memory that the spec of a free node frees.
+    cdef int _find_freed(self, NodeSpec& spec) except -1
+
     # Adds a conditional node on a Condition, a flag or a predicate.
     cdef InsertionPoint _add_tested(
         self, object condition, object args, object do, LoopCounter counter, NodeKind kind,

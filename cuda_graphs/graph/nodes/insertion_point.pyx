@@ -12,11 +12,12 @@ import math
 cimport cython
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
+from libc.stdint cimport uint64_t
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS, CUgraph, CUgraphNode, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF,
     CU_GRAPH_COND_TYPE_SWITCH,
@@ -30,7 +31,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     GraphBox,
     GraphLabels,
-    GraphMemory,
+    GraphMemoryRef,
     NodeHandle,
     NodeKind,
     NodeParameters,
@@ -46,22 +47,27 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     as_owner,
     create_graph_memory,
     find_kind,
+    find_place,
     find_user,
     hierarchy_number,
+    is_handed_out,
     make_node,
     note_allocation,
     note_free,
     note_handed_out,
     dependencies_on,
     order_all_tests,
+    parameters_of,
     point_to,
     share_owners,
+    stand_in_of,
 )
 from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport box_of, hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig
+from cuda_graphs.objects.code.launch_config cimport is_config_function
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.keyword_method cimport Arguments, PyMethodDef, PySequence_Fast_ITEMS, as_tuple, give_method
 from cuda_graphs.objects.keyword_method cimport keywords as as_dict
@@ -72,6 +78,7 @@ from .causes cimport cause_of_join, cause_of_other_graph
 from .condition_tests cimport ConditionTest, check_count, device_of_test, first_test, placeholder, read_test
 from .labels cimport check_name, labels_of, note_kind_of_value, set_name
 from .node_classes cimport class_of, make_instance
+from .places cimport declare_place, enter_places, leave_places, settle, settle_all, use_places
 from .sized_config cimport SizedConfig, join_call_of
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.loop_counter cimport LoopCounter, make_counter
@@ -177,6 +184,7 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL:
     cdef CUresult status
     if graph.raw == NULL:
         return NULL
+    settle_all(graph)  # other code knows no parameters
     note_handed_out(graph[0])
     status = order_all_tests(graph[0])
     if status:
@@ -258,6 +266,35 @@ cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
         seen.update(new)
         waiting += new
     return False
+
+
+cdef bint takes_stand_ins(object kernel) except -1:
+    """Return True for a kernel that passes the addresses of arrays on as they are, and keeps none."""
+    return isinstance(kernel, Kernel) or getattr(kernel, "_takes_places", False)
+
+
+cdef int show_node_address(NodeSpec& spec) except -1:
+    """Give the spec of an alloc or free node of a place the values for the driver: one byte of memory."""
+    if not spec.place:
+        return 0
+    if spec.kind == NodeKind.kAlloc:
+        spec.params.alloc.bytesize = 1
+    else:
+        spec.params.free.dptr = spec.place.get().node_address()
+    return 0
+
+
+cdef int show_stand_in(NodeSpec& spec, CUresult status) except -1:
+    """Give the spec the address and the size of the place again, after the call of the driver."""
+    if not spec.place:
+        return 0
+    if spec.kind == NodeKind.kFree:
+        spec.params.free.dptr = spec.place.get().start()
+        return 0
+    if status == CUDA_SUCCESS:
+        spec.place.get().set_node_address(spec.params.alloc.dptr)
+    spec.params.alloc.dptr, spec.params.alloc.bytesize = spec.place.get().start(), spec.place.get().size()
+    return 0
 
 
 cdef int attach(GraphBox* graph, Owners& owners, OwnerSlot* slot) except -1:
@@ -348,19 +385,24 @@ cdef class InsertionPoint:
         if has_several_devices():
             device = device_of_spec(spec)
             check_devices_fit_body(graph, spec, name)
+        use_places(graph, spec)
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
         if spec.owners:
             attach(graph, spec.owners, &slot)
         about_to_change(graph[0])
+        show_node_address(spec)
         with nogil:
             status = make_node(place, spec, &raw)
+        show_stand_in(spec, status)
         if status:
             graph.owners.rollback(slot)
             refuse_node(self, graph, spec, edge, status)
         cdef NodeRecord* record = record_node(graph, raw, spec.kind, slot, name)
         if parameters:
             record.make_metadata().parameters.swap(parameters)
+        if spec.place:
+            record.make_metadata().place = spec.place
         if spec.declared:
             set_declaration(record, spec.declared)
         if device != kNoDevice and spec.kind != NodeKind.kKernel:  # the driver reports those of kernels
@@ -401,11 +443,15 @@ cdef class InsertionPoint:
         self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
         name=None,
     ):
-        """Add an AllocNode: memory at an address (`dptr`) that is fixed now and is the same in every launch.
+        """Add an AllocNode: memory that nodes use until a FreeNode frees it.
 
         size          bytes
         shape, dtype  instead of a size: the extents, an int or a tuple of ints, and the type of the elements: a type of
                       cuda_graphs (`cg.f32`, `cg.vec3`) or a scalar type of NumPy. The node is then an array in C order
+
+        Memory of a size has an address (`dptr`) that is fixed now and is the same in every launch. An array in device memory
+        without `peer_access` gets one when somebody reads it. Until then the executable chooses it, and arrays share memory if
+        all nodes that use one come before all nodes that use the other; `GraphDef.memory` tells the plan.
 
         Options are fields or a GraphAllocOptions. Kernels, copies and fills take the node as an argument. Memory that no
         FreeNode frees outlives the launch. Raises TypeError for a size with a shape or dtype, and for one of these without
@@ -422,14 +468,22 @@ cdef class InsertionPoint:
             size = math.prod(shape) * type.itemsize
         elif size is None:
             raise TypeError("alloc needs size, in bytes, or shape and dtype")
-        cdef shared_ptr[GraphMemory] memory = create_graph_memory()
+        cdef GraphMemoryRef memory = create_graph_memory()
         keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
         options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
         cdef int ordinal = read_alloc(spec, size, options)
         spec.owners.first = as_owner(memory)
-        cdef InsertionPoint node = self._add(spec, name, None)
         cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
-        memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
+        cdef bint may_share = type is not None and kind == AllocKind.kDevice and spec.access.empty()
+        if may_share and spec.params.alloc.bytesize and not is_handed_out(self._open()[0]):
+            memory.get().become_place(spec.params.alloc.bytesize, ordinal)
+            spec.place = memory
+        cdef InsertionPoint node = self._add(spec, name, None)
+        if spec.place:
+            memory.get().set_node(node._h)
+            declare_place(node._record().graph, memory)
+        else:
+            memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
         if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
             node._record().make_metadata().device = ordinal
         note_allocation(node._record()[0], spec.params.alloc.dptr)
@@ -445,10 +499,21 @@ cdef class InsertionPoint:
         this graph frees already.
         """
         cdef NodeSpec spec
-        read_free(spec, dptr.dptr if isinstance(dptr, class_of(NodeKind.kAlloc)) else dptr)
+        read_free(spec, dptr._address if isinstance(dptr, class_of(NodeKind.kAlloc)) else dptr)
+        self._find_freed(spec)
         cdef InsertionPoint node = self._add(spec, name, None)
         note_free(node._record()[0], spec.params.free.dptr)
         return node
+
+    cdef int _find_freed(self, NodeSpec& spec) except -1:
+        """Find the place that a free node frees. One of another definition holds its contents until then."""
+        cdef GraphMemoryRef place = find_place(spec.params.free.dptr)
+        if not place or place.get().start() != stand_in_of(spec.params.free.dptr):
+            return 0
+        spec.place, spec.params.free.dptr = place, place.get().start()
+        if not parameters_of(self._open()[0]).find_place(place.get()[0]):
+            settle(place)
+        return 0
 
     def memset(self, dst, value, width=None, height=1, pitch=0, *, dst_owner=None, name=None):
         """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (ignored for one row).
@@ -464,7 +529,12 @@ cdef class InsertionPoint:
         ValueError also for a fill beyond the end of dst and for a closed Buffer.
         """
         cdef NodeSpec spec
-        cdef int kind = read_memset(spec, dst, value, width, height, pitch, dst_owner)
+        cdef int kind
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
+        try:
+            kind = read_memset(spec, dst, value, width, height, pitch, dst_owner)
+        finally:
+            leave_places(before)
         check_not_freed(self, (dst,))
         cdef InsertionPoint node = self._add(spec, name, None)
         note_kind_of_value(node._record(), kind)
@@ -498,7 +568,11 @@ cdef class InsertionPoint:
         """
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
-        read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
+        try:
+            read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        finally:
+            leave_places(before)
         check_not_freed(self, (dst, src))
         return self._add(spec, name, None)
 
@@ -698,9 +772,12 @@ cdef class InsertionPoint:
             raise TypeError(f"a {type(obj).__name__} cannot be called in a graph: it has no __cuda_graph_emit__")
         cdef GraphBox* graph = self._open()
         cdef bint pinned = pin_source()
+        # Other emitters may keep addresses.
+        cdef uint64_t before = enter_places(hierarchy_number(graph[0]) if takes_stand_ins(obj) else 0)
         try:
             last = emit(obj, wrap_node(self._h, self._record()), args)
         finally:
+            leave_places(before)
             if pinned:
                 unpin_source()
         if not isinstance(last, class_of(NodeKind.kOther)) or (<InsertionPoint>last)._record().graph != graph:
@@ -742,7 +819,7 @@ cdef object launch_method(InsertionPoint self, Arguments args, Py_ssize_t count,
     cdef NodeSpec spec
     if names != NULL or count < 2:
         return launch_with_keywords(self, args, count, names)
-    config = read_call(self, spec, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None)
+    config = read_at_places(self, spec, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None)
     return add_launch(self, spec, config, None, None)
 
 
@@ -751,7 +828,7 @@ cdef object launch_with_keywords(InsertionPoint self, Arguments args, Py_ssize_t
     cdef tuple given
     named = {} if names == NULL else as_dict(<tuple>names, args + count)
     config, kernel, given, edge, name, reads, writes = _Accepted.launch(*as_tuple(args, <size_t>count), **named)
-    config = read_call(self, spec, config, kernel, PySequence_Fast_ITEMS(given), <size_t>len(given), reads, writes)
+    config = read_at_places(self, spec, config, kernel, PySequence_Fast_ITEMS(given), <size_t>len(given), reads, writes)
     return add_launch(self, spec, config, name, edge)
 
 
@@ -761,6 +838,20 @@ class _Accepted:
     @staticmethod
     def launch(config, kernel, *args, edge=None, name=None, reads=None, writes=None):
         return config, kernel, args, edge, name, reads, writes
+
+
+cdef object read_at_places(
+    InsertionPoint self, NodeSpec& spec, object config, object kernel, Arguments args, size_t count, object reads,
+    object writes,
+):
+    """Do what `read_call` does, and read arrays of alloc nodes by their places if the kernel keeps no address."""
+    # A config function gets addresses, and may keep them. So may the adapter of another compiler.
+    cdef bint takes_places = not is_config_function(config) and takes_stand_ins(kernel)
+    cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]) if takes_places else 0)
+    try:
+        return read_call(self, spec, config, kernel, args, count, reads, writes)
+    finally:
+        leave_places(before)
 
 
 cdef object read_call(

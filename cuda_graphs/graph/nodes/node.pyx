@@ -23,6 +23,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     Direction,
     Edges,
     GraphBox,
+    GraphMemoryRef,
     NodeAccesses,
     NodeKind,
     NodeParameters,
@@ -32,6 +33,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     about_to_change,
     add_edges,
     destroy_node,
+    drop_place_uses,
     holds,
     is_handed_out,
     list_edges_of,
@@ -41,6 +43,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     owners_of,
     remove_edges,
     set_node,
+    show_wanted,
 )
 from cuda_graphs.objects.source cimport text_of
 from .access_ranges cimport declaration_of, describe_accesses, list_accesses
@@ -58,6 +61,7 @@ from .insertion_point cimport (
 )
 from .causes cimport cause_of_other_graph
 from .node_classes cimport register_class
+from .places cimport use_places
 from .spec cimport describe
 from cuda_graphs.errors import CUDAError
 from .adjacency import AdjacencySet
@@ -66,6 +70,15 @@ from .node_type import GraphNodeType
 
 CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 LEVELS_NAMED = 8  # number of graphs around a node that a message names
+
+
+cdef int show_place(NodeSpec& spec, const GraphMemoryRef& place) except -1:
+    """Give the spec of an alloc or free node of a place the stand-in. The driver's node has one byte."""
+    if spec.kind == NodeKind.kFree:
+        spec.params.free.dptr = place.get().start()
+    else:
+        spec.params.alloc.dptr, spec.params.alloc.bytesize = place.get().start(), place.get().size()
+    return 0
 
 
 cdef class GraphNode(InsertionPoint):
@@ -201,6 +214,16 @@ cdef class GraphNode(InsertionPoint):
         """Return the Temporaries that the node itself uses, one for each use."""
         return temporaries_of(self._record())
 
+    def _places(self):
+        """Return the addresses of the stand-ins of the places that the node itself is given."""
+        cdef NodeRecord* record = self._record()
+        cdef set found = set()
+        if record.metadata and record.metadata.get().parameters:
+            for use in record.metadata.get().parameters.get().uses:
+                if use.is_place():
+                    found.add(use.parameter.get().place.get().start())
+        return found
+
     def _device(self):
         """Return the ordinal of the device that does the work of the node, or None if the driver does not report it."""
         return None
@@ -263,6 +286,8 @@ cdef class GraphNode(InsertionPoint):
         self._load(dereference(loaded))
         if record.metadata and record.metadata.get().parameters:
             loaded.get().uses = record.metadata.get().parameters.get().uses
+            show_wanted(dereference(loaded), record.metadata.get().parameters.get()[0])
+            drop_place_uses(loaded.get().uses)
         record.make_metadata().loaded = loaded
         return loaded
 
@@ -309,6 +334,8 @@ cdef class GraphNode(InsertionPoint):
         if status:
             # The given name only: reading the function name would call the driver and fail in the same way.
             check_attempt(status, f"read the parameters of {self._label_with_holders(given_name(record), True)}")
+        if record.metadata and record.metadata.get().place:
+            show_place(spec, record.metadata.get().place)
         return record
 
     cdef int _load_with_owners(self, NodeSpec& spec) except -1:
@@ -317,6 +344,7 @@ cdef class GraphNode(InsertionPoint):
         if not record.metadata or not record.metadata.get().parameters:
             return 0
         spec.uses = record.metadata.get().parameters.get().uses
+        drop_place_uses(spec.uses)  # their addresses are in the parameters of the node
         spec.rules = record.metadata.get().parameters.get().rules
         if record.kind != NodeKind.kKernel:  # the driver holds placeholders for missing values
             spec.params = record.metadata.get().parameters.get().wanted
@@ -329,6 +357,7 @@ cdef class GraphNode(InsertionPoint):
         cdef OwnerSlot slot = record.owners
         cdef CUresult status
         cdef bint keeps
+        use_places(graph, spec)
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)  # adds the owners of placeholders
         keeps = holds(slot, spec.owners)

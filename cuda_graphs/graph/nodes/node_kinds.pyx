@@ -9,7 +9,7 @@ assigns the classes to the kinds of the handle layer.
 from cpython.object cimport PyObject
 from cython.operator cimport dereference
 from libc.stddef cimport size_t
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
@@ -49,6 +49,7 @@ from cuda_graphs.core.resources.handles cimport (
 )
 from cuda_graphs.objects.code.conversion cimport value_of
 from cuda_graphs.objects.code.kernel cimport Kernel
+from cuda_graphs.objects.code.launch_config cimport is_config_function
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.device.event cimport Event
@@ -65,6 +66,8 @@ from .insertion_point cimport accept_graph, check_not_freed, wrap_graph, wrap_no
 from .node_call cimport NodeCall, call_of, leave_call
 from .labels cimport kind_of_value, note_kind_of_value
 from .node_classes cimport register_class
+from .places cimport address_of_place, enter_places, is_shared, leave_places, public_address
+from .places import readable
 from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
     change_memcpy,
@@ -107,13 +110,19 @@ cdef class KernelNode(GraphNode):
         cdef NodeCall call = call_of(self._record()) if kernel is None else None
         if call is not None and changes:
             change_declaration(self._record(), reads, writes, None)  # raises before anything has changed
-            update_call(self, call, config, args)
+            update_call_in_places(self, call, config, args)
             changes, args = False, None
-        if changes:
-            self._load_with_owners(spec)
-            change_kernel(spec, config, kernel, args)
-            check_not_freed(self, () if args is None else tuple(args))
-        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, args)
+        cdef DeclaredHandle declared
+        # A config function gets addresses, and may keep them.
+        cdef uint64_t before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))
+        try:
+            if changes:
+                self._load_with_owners(spec)
+                change_kernel(spec, config, kernel, args)
+                check_not_freed(self, () if args is None else tuple(args))
+            declared = change_declaration(self._record(), reads, writes, args)
+        finally:
+            leave_places(before)
         if changes:
             self._set(spec)
             leave_call(self._record())
@@ -167,12 +176,16 @@ cdef class KernelNode(GraphNode):
 
         None if neither reads nor writes are known.
         """
-        return declared_reads(self._record())
+        return public_spans(self._declared()[0])
 
     @property
     def writes(self):
         """The memory that the kernel writes, as `reads`."""
-        return declared_writes(self._record())
+        return public_spans(self._declared()[1])
+
+    def _declared(self):
+        """Return what the kernel reads and writes, with the addresses of stand-ins."""
+        return declared_reads(self._record()), declared_writes(self._record())
 
     def _raw_arguments(self):
         """Return (form, bytes, Parameter or None, word) of each parameter of the kernel.
@@ -193,7 +206,7 @@ cdef class KernelNode(GraphNode):
             found.append((<int>parameters[0][i].type.form, data, None, 0))
         if record.metadata and record.metadata.get().parameters:
             for use in record.metadata.get().parameters.get().uses:
-                if use.field == Field.kArgument:
+                if use.field == Field.kArgument and not use.is_place():
                     found[use.argument] = (*found[use.argument][:2], wrap(use.parameter), use.word)
         return found
 
@@ -255,6 +268,15 @@ cdef class KernelNode(GraphNode):
         return f" kernel={self.kernel.handle:#x}"
 
 
+cdef object public_spans(object spans):
+    """Return spans with addresses that other code may use."""
+    if spans is None:
+        return None
+    return tuple([
+        span._replace(start=public_address(span.start)) if isinstance(span.start, int) else span for span in spans
+    ])
+
+
 cdef object declared_reads(NodeRecord* record):
     cdef const DeclaredAccesses* declared = declaration_of(record)
     return as_spans(declared.reads) if declared != NULL and declared.is_known else None
@@ -279,12 +301,21 @@ cdef tuple raw_arguments(KernelNode self):
             "can take them apart: give it new ones by `update`"
         )
     for i in range(parameters.size()):
-        found.append(value_of(<char*>spec.get().params.kernel.kernelParams[i], parameters[0][i]))
+        value = value_of(<char*>spec.get().params.kernel.kernelParams[i], parameters[0][i])
+        found.append(readable(value) if isinstance(value, int) else value)
     if record.metadata and record.metadata.get().parameters:
         for use in record.metadata.get().parameters.get().uses:
-            if use.field == Field.kArgument:
+            if use.field == Field.kArgument and not use.is_place():
                 found[use.argument] = argument_of(use)
     return tuple(found)
+
+
+cdef int update_call_in_places(KernelNode self, NodeCall call, object config, object args) except -1:
+    cdef uint64_t before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))
+    try:
+        return update_call(self, call, config, args)
+    finally:
+        leave_places(before)
 
 
 cdef int update_call(KernelNode self, NodeCall call, object config, object args) except -1:
@@ -341,8 +372,24 @@ cdef class AllocNode(GraphNode):
 
     @property
     def dptr(self):
-        """The address. It is fixed when the node is added, and is the same in every launch."""
+        """The address. It is the same in every launch.
+
+        That of an array is fixed when it is read first: before, each executable chooses one, so that arrays can share
+        memory. From then on the array has memory of its own, which it does not share.
+        """
+        return public_address(self._address)
+
+    @property
+    def _address(self):
+        """The address, or that of a stand-in, which only the package knows."""
         return self._parameters().get().params.alloc.dptr
+
+    def _place(self):
+        """Return "shared" for an array without an address, "own" for one whose address was read, and None for other memory."""
+        cdef NodeRecord* record = self._record()
+        if not record.metadata or not record.metadata.get().place:
+            return None
+        return "own" if record.metadata.get().place.get().is_settled() else "shared"
 
     @property
     def bytesize(self):
@@ -389,7 +436,14 @@ cdef class AllocNode(GraphNode):
         """Return the memory as an array: of bytes without a shape and a dtype."""
         form = self._form()
         type, shape = (BYTES, (self.bytesize,)) if form is None else form
-        return graph_array(self, self.dptr, type, shape, owners_of(self._record().owners).first)
+        return graph_array(self, type, shape, owners_of(self._record().owners).first)
+
+    def _read_address(self):
+        """Return the address with which nodes are read now."""
+        cdef NodeRecord* record = self._record()
+        if record.metadata and record.metadata.get().place:
+            return address_of_place(record.metadata.get().place, hierarchy_number(record.graph[0]))
+        return self._address
 
     cdef object _of_array(self, str name):
         return None if self._form() is None else getattr(self._array(), name)
@@ -473,7 +527,8 @@ cdef class AllocNode(GraphNode):
     def _describe(self):
         form = self._form()
         array = "" if form is None else f" {self.dtype} shape={self.shape}"
-        return f" dptr={self.dptr:#x} size={self.bytesize}{array}"
+        address = "" if self._place() == "shared" else f" dptr={self.dptr:#x}"
+        return f"{address} size={self.bytesize}{array}"
 
 
 cdef class FreeNode(GraphNode):
@@ -481,11 +536,21 @@ cdef class FreeNode(GraphNode):
 
     @property
     def dptr(self):
-        """The address."""
+        """The address. See AllocNode.dptr."""
+        return public_address(self._address)
+
+    @property
+    def _address(self):
+        """The address, or that of a stand-in."""
         return self._parameters().get().params.free.dptr
 
     def _describe(self):
-        return f" dptr={self.dptr:#x}"
+        return describe_address("dptr", self._address)
+
+
+cdef str describe_address(str name, CUdeviceptr address):
+    """Return the words for an address in the repr of a node. It does not read the address of a place."""
+    return "" if is_shared(address) else f" {name}={public_address(address):#x}"
 
 
 cdef object device_of_memory_node(NodeRecord* record, CUdeviceptr source, CUdeviceptr target):
@@ -518,7 +583,12 @@ cdef class MemsetNode(GraphNode):
         self._load_with_owners(spec)
         if dst is not None:
             spec.owners.first.reset()
-        cdef int kind = change_memset(spec, dst, value, width, height, pitch, dst_owner)
+        cdef int kind
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
+        try:
+            kind = change_memset(spec, dst, value, width, height, pitch, dst_owner)
+        finally:
+            leave_places(before)
         check_not_freed(self, (dst,))
         self._set(spec)
         if kind != 0:
@@ -527,6 +597,11 @@ cdef class MemsetNode(GraphNode):
     @property
     def dptr(self):
         """Address of the first row."""
+        return public_address(self._address)
+
+    @property
+    def _address(self):
+        """The address, or that in a stand-in."""
         return self._parameters().get().params.memset.dst
 
     @property
@@ -559,10 +634,10 @@ cdef class MemsetNode(GraphNode):
         return number_of(self.value, self.element_size, kind_of_value(self._record()))
 
     def _device(self):
-        return device_of_memory_node(self._record(), self.dptr, self.dptr)
+        return device_of_memory_node(self._record(), self._address, self._address)
 
     def _describe(self):
-        return f" dptr={self.dptr:#x} value={self.value}"
+        return f"{describe_address('dptr', self._address)} value={self.value}"
 
 
 cdef class MemcpyNode(GraphNode):
@@ -583,18 +658,32 @@ cdef class MemcpyNode(GraphNode):
             spec.owners.first.reset()
         if src is not None:
             spec.owners.second.reset()
-        change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
+        try:
+            change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        finally:
+            leave_places(before)
         check_not_freed(self, (dst, src))
         self._set(spec)
 
     @property
     def dst(self):
         """Address of the destination."""
+        return public_address(self._destination)
+
+    @property
+    def _destination(self):
+        """The address of the destination, or that in a stand-in."""
         return first_destination_byte(self._parameters().get().params.memcpy.copyParams)
 
     @property
     def src(self):
         """Address of the source."""
+        return public_address(self._source)
+
+    @property
+    def _source(self):
+        """The address of the source, or that in a stand-in."""
         return first_source_byte(self._parameters().get().params.memcpy.copyParams)
 
     @property
@@ -650,10 +739,11 @@ cdef class MemcpyNode(GraphNode):
         return side(self._parameters().get().params.memcpy.copyParams.srcMemoryType)
 
     def _device(self):
-        return device_of_memory_node(self._record(), self.src, self.dst)
+        return device_of_memory_node(self._record(), self._source, self._destination)
 
     def _describe(self):
-        return f" dst={self.dst:#x}({self._dst_side}) src={self.src:#x}({self._src_side}) size={self.size}"
+        dst, src = describe_address("dst", self._destination), describe_address("src", self._source)
+        return f"{dst or ' dst='}({self._dst_side}){src or ' src='}({self._src_side}) size={self.size}"
 
 
 cdef dict FIELDS = {
@@ -668,7 +758,11 @@ def operand_parameters(GraphNode node not None):
     cdef NodeRecord* record = node._record()
     if not record.metadata or not record.metadata.get().parameters:
         return {}
-    return {FIELDS[<int>use.field]: wrap(use.parameter) for use in record.metadata.get().parameters.get().uses}
+    return {
+        FIELDS[<int>use.field]: wrap(use.parameter)
+        for use in record.metadata.get().parameters.get().uses
+        if not use.is_place()
+    }
 
 
 cdef str side(CUmemorytype type):
@@ -753,12 +847,16 @@ cdef class HostCallbackNode(GraphNode):
     @property
     def reads(self):
         """The memory that the callback reads, as given to `callback`: a tuple of Spans. None if it is not known."""
-        return declared_reads(self._record())
+        return public_spans(self._declared()[0])
 
     @property
     def writes(self):
         """The memory that the callback writes, as `reads`."""
-        return declared_writes(self._record())
+        return public_spans(self._declared()[1])
+
+    def _declared(self):
+        """Return what the callback reads and writes, with the addresses of stand-ins."""
+        return declared_reads(self._record()), declared_writes(self._record())
 
     @property
     def callback_fn(self):

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.resources.handles cimport Opaque
 
 
@@ -19,12 +18,12 @@ cdef class ElementType:
 # Memory of an alloc node as an array, or a part of it.
 cdef class GraphArray:
     cdef readonly object node
-    cdef readonly CUdeviceptr dptr
     cdef readonly tuple shape
     cdef readonly tuple strides
     cdef object __weakref__
     cdef ElementType _type
     cdef Opaque _owner
+    cdef long long _offset  # bytes from the beginning of the node's memory to the element with index 0 in every dimension
 
 
 # Returns the type of elements for a type of cuda_graphs, of its vectors, or of NumPy. Raises TypeError for others.
@@ -34,4 +33,4 @@ cdef ElementType accept_element_type(object dtype)
 cdef ElementType element_of_bytes()
 
 # Returns the whole memory of an alloc node as an array. `owner` keeps its range known.
-cdef GraphArray graph_array(object node, CUdeviceptr address, ElementType type, tuple shape, const Opaque& owner)
+cdef GraphArray graph_array(object node, ElementType type, tuple shape, const Opaque& owner)

@@ -17,7 +17,8 @@ class ElementType:
 
 class GraphArray:
     node: AllocNode
-    dptr: int
+    @property
+    def dptr(self) -> int: ...
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     @property

@@ -10,6 +10,7 @@ destroyed.
 import math
 import sys
 
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.graphs.graph_handles cimport ValueKind, ValueType
 from cuda_graphs.objects.memory.array_view cimport ArrayView, graph_memory_error, packed_strides
 from .values cimport accept_scalar_type
@@ -54,9 +55,9 @@ cdef ElementType element_of_bytes():
     return self
 
 
-cdef GraphArray graph_array(object node, CUdeviceptr address, ElementType type, tuple shape, const Opaque& owner):
+cdef GraphArray graph_array(object node, ElementType type, tuple shape, const Opaque& owner):
     cdef GraphArray self = GraphArray.__new__(GraphArray)
-    self.node, self.dptr, self.shape, self._owner = node, address, shape, owner
+    self.node, self._offset, self.shape, self._owner = node, 0, shape, owner
     self.strides, self._type = packed_strides(shape, type.itemsize), type
     return self
 
@@ -69,7 +70,6 @@ cdef class GraphArray:
 
     Attributes:
         node: The AllocNode of the memory.
-        dptr: The address of the first element.
         shape: The extents.
         strides: The bytes from an element to the next along each dimension.
     """
@@ -79,6 +79,11 @@ cdef class GraphArray:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("GraphArray has no public constructor: index the AllocNode of alloc(shape=..., dtype=...)")
+
+    @property
+    def dptr(self):
+        """The address of the first element. See AllocNode.dptr."""
+        return 0 if self.node is None else self.node.dptr + self._offset
 
     @property
     def dtype(self):
@@ -113,7 +118,7 @@ cdef class GraphArray:
     def __getitem__(self, index):
         cdef GraphArray part = GraphArray.__new__(GraphArray)
         offset, part.shape, part.strides = select(self.__repr__, index, self.shape, self.strides)
-        part.dptr = <CUdeviceptr>(self.dptr + <long long>offset)
+        part._offset = self._offset + <long long>offset
         part.node, part._type, part._owner = self.node, self._type, self._owner
         return part
 
@@ -135,7 +140,8 @@ cdef class GraphArray:
         cdef ArrayView view = ArrayView.__new__(ArrayView)
         if self.node is None:
             raise RuntimeError("this GraphArray was not made by cuda_graphs")
-        view.address, view.itemsize, view.dtype = self.dptr, self._type.component_size, self._type.typestr
+        view.address = <CUdeviceptr>(self.node._read_address() + self._offset)
+        view.itemsize, view.dtype = self._type.component_size, self._type.typestr
         view.is_bfloat16 = self._type.is_bfloat16
         view.shape = self.shape + self._type.element_shape
         view.strides = self.strides + packed_strides(self._type.element_shape, self._type.component_size)

@@ -44,9 +44,10 @@ class Known:
 
 def kernel_traffic(node: Any) -> int | None:
     """Return the bytes of the declared accesses; None if there are none, or if a parameter decides their size."""
-    if node.reads is None or node.writes is None:
+    reads, writes = node._declared()
+    if reads is None or writes is None:
         return None
-    spans = (*node.reads, *node.writes)
+    spans = (*reads, *writes)
     if not spans or any(not isinstance(span.start, int) for span in spans):
         return None
     return sum(int(span.run * span.runs) for span in spans)

@@ -307,6 +307,11 @@ cdef class KernelFunction:
         cdef Specialisation code = of.specialiser.find_for(args)
         return code.has_gradients or any([field.needs_grad for field in code.fields])
 
+    @property
+    def _takes_places(self):
+        """Return True: nodes of a call take arrays without an address (graph/nodes/places.pyx)."""
+        return True
+
     def __cuda_graph_emit__(self, node, args):
         """Add a KernelNode for each task after `node`, for `node.call(kernel, *args)`, and return the last node."""
         cdef KernelFunction of

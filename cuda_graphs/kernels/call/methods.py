@@ -91,6 +91,7 @@ class BoundKernel:
     """A kernel bound to an object. It has the methods of a KernelFunction, without the argument for `self`."""
 
     __cuda_graphs_bound_kernel__ = True
+    _takes_places = True
 
     def __init__(self, method: KernelMethod, owner: Any) -> None:
         if not has_members(owner):

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from cuda_graphs.compiler.ir.host_calls import number_of, resolved
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
+from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.memory.buffer import Buffer
@@ -65,7 +66,8 @@ class BoundCall(NamedTuple):
 
     def emit(self, node: Any) -> Any:
         """Add the nodes of the call after `node`, and return the last of them."""
-        return self.noting(self.method.__cuda_graph_emit__, node, self.args)
+        with reading_places(0):  # the method may keep addresses
+            return self.noting(self.method.__cuda_graph_emit__, node, self.args)
 
     def run(self, stream: Any) -> None:
         """Call the method, which starts its work on a stream."""

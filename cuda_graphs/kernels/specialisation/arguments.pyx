@@ -38,6 +38,7 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from .own_attributes cimport OwnAttributes, dict_of, own_attributes
 from .snapshots cimport Memo
 
+from cuda_graphs.graph.nodes.places import readable
 from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.host_objects import is_host_object, number_names
 from cuda_graphs.compiler.language.signature import array_spec, is_condition, is_template, struct_array_spec
@@ -68,7 +69,7 @@ class KeptMemory(KeptArgument):
 
     def restore(self):
         array = self.array()
-        return self.address if array is None else array
+        return readable(self.address) if array is None else array
 
 
 class KeptStruct(KeptArgument):
