@@ -99,7 +99,7 @@ host.callback_fn | host.update(int) | work.grid | work.block | work.shmem_size |
 work.update(config=ONE) | work.update(args=(pinned, 1, 0)) | work.update(args=(pinned, alpha, 0))
 work.update(kernel=setter, args=(condition, 1))
 alloc.dptr | alloc.bytesize | alloc.device_id | alloc.memory_type | alloc.peer_access | alloc.options | free.dptr
-array[1:] | array.__cuda_graph_array__() | memory.view(cg.f32) | h.memset(part, 0)
+array[1:] | part.dptr | array.__cuda_graph_array__() | memory.view(cg.f32) | h.memset(part, 0)
 fill.dptr | fill.value | fill.element_size | fill.width | fill.height | fill.pitch | fill.update(value=3)
 copy.dst | copy.src | copy.size | copy.width | copy.height | copy.depth | copy.dst_pitch | copy.src_pitch
 copy.dst_height | copy.src_height | copy.update(size=8) | copy.update(src=pinned)
@@ -129,7 +129,7 @@ stream.__cuda_stream__()
 event.handle | event.is_closed | event.is_timing_enabled | event.is_blocking_sync | event.is_ipc_enabled
 event.context | repr(event)
 part.shape | part.dtype | part.ndim | part.strides | part.itemsize | part.element_shape | part.nbytes | part.size
-part.dptr | part.node | repr(part)
+part.node | repr(part)
 memory.handle | memory.size | memory.memory_resource | memory.owner | memory.is_closed | memory.is_device_accessible
 memory.is_host_accessible | repr(memory) | memory.set_deallocation_stream(stream)
 cg.Buffer.from_handle(memory.handle, 64) | pool.handle | pool.device_id | pool.is_device_accessible
@@ -148,7 +148,7 @@ node.graph | node.handle | node.is_valid | node.source | node.pred | node.succ |
 setattr(node, "name", "a name") | node.name | work.reads | work.writes | work.update() | fill.update() | copy.update()
 work.update(reads=[memory]) | loop.condition | loop.cond_type | loop.branches | if_node.then | if_else.then
 if_else.else_ | again.body | switch.branches
-part.node | part.dptr | part.shape | part.strides | part.dtype | part.element_shape | part.ndim | part.size
+part.node | part.shape | part.strides | part.dtype | part.element_shape | part.ndim | part.size
 part.itemsize | part.nbytes
 graph.handle | graph.is_closed | repr(graph) | repr(in_work)
 fresh.stream | fresh.kind | fresh.state | capturing.is_join_required | fresh.is_closed | repr(capturing)

@@ -20,7 +20,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUgraphConditionalHandle,
     CUmemorytype,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     Field,
@@ -491,6 +491,7 @@ cdef class AllocNode(GraphNode):
     def __getitem__(self, index):
         if self._form() is None:
             raise TypeError(f"{self._identify()} is no array: give alloc() a shape and a dtype instead of a size")
+        ensure_driver()  # raises in a forked child process, as other uses do
         return self._array()[index]
 
     def __setitem__(self, index, value):
