@@ -181,10 +181,10 @@ from the peers:
   Around operations of warps the lanes of each warp agree in this way. On CPUs, loops around operations of warps take
   blocks of at most 32 threads, unless all threads of the block are known to take them together.
 
-31 programs in the style of the peers' users (`tests/compat/programs`) run unchanged through both modules, and compute what
-NumPy computes. On a CPU (2026-11-28) 30 of them agree with Taichi 1.7.4, and 29 with Quadrants 1.3.3: results differ by at
-most 4.6e-7 of the largest value (`tests/compat/compare_with_peers.py`). On CPUs, Taichi has no blocks of threads, and
-Quadrants refuses these and the differentiable springs.
+31 programs in the style of the peers' users (`tests/compat/programs`) run unchanged through both modules, and compute
+what NumPy computes. On a CPU (2026-11-28) 30 of them agree with Taichi 1.7.4, and 29 with Quadrants 1.3.3: results
+differ by at most 4.6e-7 of the largest value (`tests/compat/compare_with_peers.py`). On CPUs, Taichi has no blocks of
+threads, and Quadrants refuses these and the differentiable springs.
 
 A name that is absent raises an `AttributeError` with the reason, when it is used.
 
