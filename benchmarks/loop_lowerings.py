@@ -50,7 +50,9 @@ __device__ void wait_for_all(unsigned* word) {
 }
 extern "C" __global__ void __launch_bounds__(1024) bare(float* x, int n, int* left, unsigned* word) {
     int first = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
-    for (int round = *left; round > 0; round--) {
+    int rounds = *left;
+    wait_for_all(word);  // all blocks have read it
+    for (int round = rounds; round > 0; round--) {
         for (int task = 0; task < TASKS; task++) {
             if (n >= 4 * step) {
                 for (int i = first; i < n / 4; i += step) {

@@ -163,6 +163,24 @@ def flags_of_tasks_beside_a_loop_and_behind_it_are_both_passed_on():
         assert total.to_numpy()[0] == seen and left.to_numpy() == rest
 
 
+@cg.kernel(graph=True, loop="resident")
+def many_loops(x: Numbers, left: Numbers):
+    for k in cg.static(range(10)):
+        while cg.graph_while(left[k] > 0):
+            for i in x:
+                x[i] += k + 1
+            left[k] -= 1
+
+
+@law
+def loops_beyond_the_flags_of_a_word_wait_before_their_conditions_change():
+    for size in SIZES:
+        x, left = cg.zeros(size, cg.i32), cg.array(np.arange(10), cg.i32)
+        many_loops(x, left)
+        np.testing.assert_array_equal(x.to_numpy(), np.full(size, sum(k * (k + 1) for k in range(10))))
+        assert not left.to_numpy().any()
+
+
 def blocks_of(kernel, *arguments):
     """Return the number of blocks of the only launch of a kernel."""
     graph = cg.GraphDef()

@@ -7,6 +7,7 @@ address at once. There is only one executable, a rule of the driver for alloc no
 that it has.
 """
 
+from threading import RLock
 from weakref import WeakValueDictionary
 
 from libcpp.vector cimport vector
@@ -29,11 +30,13 @@ from cuda_graphs.objects.memory.buffer cimport Buffer
 from .insertion_point cimport wrap_node
 from .node cimport GraphNode
 from .places cimport register_settle
+from .sized_config cimport is_config_running
 
 from cuda_graphs.objects.device.device import Device
 
 # The last executable of each definition with places, by the number of the definition.
 executables = WeakValueDictionary()
+settling = RLock()  # a place gets memory once, whichever threads read its address first
 
 
 def note_executable(number, executable):
@@ -52,6 +55,16 @@ cdef Buffer allocate_pooled(object device, object size):
 
 
 cdef int settle_place(const GraphMemoryRef& place) except -1:
+    if is_config_running():  # the lock of the executable, which would get the address, is held
+        raise RuntimeError(
+            "a config function reads the address of an array of an alloc node for the first time: read its dptr before the "
+            "launch"
+        )
+    with settling:
+        return 0 if place.get().is_settled() else give_memory(place)
+
+
+cdef int give_memory(const GraphMemoryRef& place) except -1:
     cdef NodeHandle h = place.get().node()
     if not h:
         raise RuntimeError("the definition of this memory is gone, and no executable of it told its address")

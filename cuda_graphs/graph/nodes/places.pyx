@@ -82,7 +82,7 @@ cdef CUdeviceptr address_of_place(const GraphMemoryRef& place, uint64_t hierarch
 
 cdef bint is_read(uint64_t hierarchy) noexcept:
     """Return True if this thread reads the places of the definition with the addresses of stand-ins."""
-    return definition_read in (hierarchy, <uint64_t>EVERY)
+    return definition_read != 0 and definition_read in (hierarchy, <uint64_t>EVERY)
 
 
 cdef uint64_t definition_of(const GraphMemoryRef& place) except? 0:

@@ -9,8 +9,9 @@ followed by a serial task therefore needs one barrier, not two:
 
 The barrier is three words of memory, each in a cache line of its own:
 
-    ARRIVED   counts above FLAG_BITS flags. Block 0 adds 2**23 - (blocks - 1) to the count, and all others add 1. So
-              the highest bit changes each time that all have arrived, and no reset is needed. The blocks poll it.
+    ARRIVED   counts above two sets of FLAG_BITS flags. Block 0 adds 2**15 - (blocks - 1) to the count, and all others
+              add 1. So the highest bit changes each time that all have arrived, and no reset is needed. The blocks poll
+              it. Barriers take the sets in turn, as block 0 may arrive at the next one while another block still polls.
     LAST      counts arrivals before a serial task. The last block resets it to 0 and runs the task.
     SERIAL    counts the serial tasks that have run, above FLAG_BITS flags. The other blocks poll it.
 
@@ -26,7 +27,8 @@ them before its part of the loop. Then the barrier after the loop is a plain one
 
 Conditions of loops and branches are flags: each thread has their values in registers. New values come with the count in
 SERIAL or ARRIVED, and the first thread of each block passes them on at the barrier of the block. So no thread loads a
-condition, which takes as long as a short task.
+flag, which takes as long as a short task. Conditions of switches, and of more loops and branches than there are flags,
+are loaded by all threads.
 
 The thread that runs a serial task also ends loops: it sets the conditions that the task has set to 0 if the word that
 ends loops was not 0 when it last loaded it, at most PAUSE ticks before the iteration began. All blocks then see the
@@ -71,6 +73,7 @@ HIGHEST = -(1 << 31)
 JOINABLE = (ir.Op, ir.Extent, ir.Load, ir.Store, ir.Get, ir.Set, ir.If)  # statements of a serial task
 FLAG_BITS = 8  # of SERIAL and ARRIVED; further conditions are loaded
 FLAGS = (1 << FLAG_BITS) - 1
+ARRIVED_BITS = 2 * FLAG_BITS  # both sets
 COUNTS = (1 << (32 - FLAG_BITS)) - 1  # the largest count of serial tasks; 0 follows
 
 
@@ -99,11 +102,13 @@ class GpuResidentTasks(ResidentTasks):
         self.others = e.let(f"sub i32 {self.blocks}, 1")
         self.first = e.let(f"icmp eq i32 {block}, 0")
         self.joins = e.let(f"and i1 {self.first}, {self.leads}")  # the thread that runs joined tasks
-        missing = e.let(f"sub i32 {HIGHEST}, {e.let(f'shl i32 {self.others}, {FLAG_BITS}')}")
-        self.share = e.let(f"select i1 {self.first}, i32 {missing}, i32 {1 << FLAG_BITS}")
-        self.arrived_flags = e.slot("i32")  # those of ARRIVED, in the first thread of the first block
-        arrived = e.let(f"and i32 {self.load_word(ARRIVED, 'monotonic')}, {FLAGS}")
+        missing = e.let(f"sub i32 {HIGHEST}, {e.let(f'shl i32 {self.others}, {ARRIVED_BITS}')}")
+        self.share = e.let(f"select i1 {self.first}, i32 {missing}, i32 {1 << ARRIVED_BITS}")
+        self.arrived_flags = e.slot("i32")  # both sets of ARRIVED, in the first thread of the first block
+        arrived = e.let(f"and i32 {self.load_word(ARRIVED, 'monotonic')}, {(1 << ARRIVED_BITS) - 1}")
         e.line(f"store i32 {arrived}, ptr {self.arrived_flags}")
+        self.set = e.slot("i32")  # the first bit of the set of the next barrier
+        e.line(f"store i32 0, ptr {self.set}")
         self.serial_count = e.slot(
             "i32"
         )  # read before any block can change it, as a change needs this block too
@@ -169,7 +174,7 @@ class GpuResidentTasks(ResidentTasks):
             self.serial.append(task)
             return
         joined: list[ir.Task] = []
-        if all(is_independent(each, task) for each in self.serial):
+        if all(self.may_join(each, task) for each in self.serial):
             joined, self.serial = self.serial, []
         self.synchronise()
         self.run_joined(joined)
@@ -198,8 +203,18 @@ class GpuResidentTasks(ResidentTasks):
             isinstance(step, int)
             and isinstance(before, int)
             and not self.is_serial(before)
-            and is_independent(self.tasks[step], self.tasks[before])
+            and self.may_join(self.tasks[step], self.tasks[before])
         )
+
+    def may_join(self, task: ir.Task, loop: ir.Task) -> bool:
+        """Return whether a serial task may run beside a loop.
+
+        A condition that threads load must not change before all have loaded it, so its task waits for a barrier.
+        """
+        is_loaded = any(
+            array.path in self.conditions and array.path not in self.flags for array in stored_by(task)
+        )
+        return not is_loaded and is_independent(task, loop)
 
     def exchange(self, step: ir.Exchange) -> None:
         """Let the first block reduce, after all tasks so far, while the other blocks go on to the next barrier."""
@@ -317,10 +332,11 @@ class GpuResidentTasks(ResidentTasks):
         now = self.load_word(ARRIVED, "acquire")
         e.jump_if(e.let(f"icmp slt i32 {e.let(f'xor i32 {now}, {before}')}, 0"), come, poll)
         e.start(come)
-        e.line(f"store i32 {now}, ptr {self.bits}")
+        e.line(f"store i32 {e.let(f'lshr i32 {now}, {self.flag_set()}')}, ptr {self.bits}")
         e.jump(passed)
         e.start(passed)
         self.pass_flags(self.joined)
+        e.line(f"store i32 {e.let(f'xor i32 {self.flag_set()}, {FLAG_BITS}')}, ptr {self.set}")
         e.jump(over)
         e.start(over)
 
@@ -329,10 +345,16 @@ class GpuResidentTasks(ResidentTasks):
         if not self.joined:
             return self.share
         e = self.e
-        bits, old = e.let(f"load i32, ptr {self.bits}"), e.let(f"load i32, ptr {self.arrived_flags}")
-        e.line(f"store i32 {bits}, ptr {self.arrived_flags}")
-        change = e.let(f"select i1 {self.first}, i32 {e.let(f'sub i32 {bits}, {old}')}, i32 0")
+        flag_set, sets = self.flag_set(), e.let(f"load i32, ptr {self.arrived_flags}")
+        old = e.let(f"and i32 {e.let(f'lshr i32 {sets}, {flag_set}')}, {FLAGS}")
+        new = e.let(f"and i32 {e.let(f'load i32, ptr {self.bits}')}, {FLAGS}")
+        change = e.let(f"shl i32 {e.let(f'sub i32 {new}, {old}')}, {flag_set}")
+        e.line(f"store i32 {e.let(f'add i32 {sets}, {change}')}, ptr {self.arrived_flags}")
+        change = e.let(f"select i1 {self.first}, i32 {change}, i32 0")
         return e.let(f"add i32 {self.share}, {change}")
+
+    def flag_set(self) -> str:
+        return self.e.let(f"load i32, ptr {self.set}")
 
     def run_joined(self, tasks: list[ir.Task]) -> None:
         """Let the first thread run serial tasks, while the others go on. The next barrier passes their flags on."""
