@@ -486,3 +486,72 @@ for number, device in enumerate(devices):
     assert (to.to_numpy() == 32).all()
     del graph
 """
+
+
+NUMBERS = """
+import numpy as np
+import cuda_graphs as cg
+
+device = cg.Device()
+device.set_current()
+text = "extern \\"C\\" __global__ void put(double* x, long long* y, double a, long long b) { *x = a; *y = b; }"
+put = cg.Program(text, "c++").compile("ptx").get_kernel("put")
+stream = device.create_stream()
+found, counts = cg.zeros(1, cg.f64), cg.zeros(1, cg.i64)
+g = cg.GraphDef()
+x, y = g.alloc(shape=1, dtype=cg.f64), g.alloc(shape=1, dtype=cg.i64)  # the first ones of the process
+values = np.float64(-0.0), np.int64(-(2**63))
+last = g.join(x, y).launch(cg.LaunchConfig(grid=1, block=1), put, x, y, *values).memcpy(found, x).memcpy(counts, y)
+last.free(x).free(y)
+g.instantiate().launch(stream)
+stream.sync()
+real, whole = found.to_numpy()[0], counts.to_numpy()[0]
+assert np.signbit(real) and real == 0 and whole == -(2**63), (real, whole)
+"""
+
+
+def test_numbers_of_a_kernel_are_no_addresses(run_child):
+    """A negative zero and the least integer have the highest bit alone, as the first address of an array could have."""
+    done = run_child(NUMBERS)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_view_with_another_config_leaves_the_arguments_of_the_node(stream, kernels, pinned):
+    out = pinned(np.zeros(1, "i4"))
+    g = cg.GraphDef()
+    a = g.alloc(shape=2, dtype=cg.i32)
+    work = a.memset(a, 0).launch(ONE, kernels.tally, a)
+    work.memcpy(out, a[:1]).free(a)
+    graph = g.instantiate()
+    graph[work].update(config=cg.LaunchConfig(grid=2, block=1))
+    graph[work].update(config=ONE)
+    for _ in range(2):
+        graph.launch(stream)
+        stream.sync()
+        assert out.tolist() == [1]
+        assert work.args == (
+            a.dptr,
+        )  # the array has memory of its own from here on, and the executable follows
+
+
+def test_threads_that_read_an_address_first_get_the_same(stream):
+    for _ in range(20):
+        g = cg.GraphDef()
+        a = g.alloc(shape=N, dtype=cg.f32)
+        a.free(a)
+        graph = g.instantiate()
+        barrier, found = threading.Barrier(4), []
+
+        def read(array=a, barrier=barrier, found=found):
+            cg.Device().set_current()
+            barrier.wait()
+            found.append(array.dptr)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert len(set(found)) == 1 and a.dptr == found[0]
+        graph.launch(stream)
+        stream.sync()
