@@ -3,7 +3,8 @@
 """The sizes of launches of kernels of Python.
 
 A task runs all its iterations with any grid, and the best grid depends on the driver. A file has the description of
-each task (TaskInfo). The loader computes the grid from it, as a call of the kernel does.
+each task (TaskInfo). The loader computes the grid from it, as a call of the kernel does; but it knows no rule for loops
+that are faster in one block, and no bounds with `//`, `min` or `max`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
-    "floor_div": lambda a, b: a // b,
+    "floor_div": lambda a, b: a // b if b else 0,  # as the language has it
     "min": min,
     "max": max,
 }

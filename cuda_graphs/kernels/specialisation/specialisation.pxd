@@ -38,7 +38,6 @@ cdef enum:
     MOST_STEPS = 32  # values and operations of a count
 
 
-# The iterations of a loop, which determine the number of blocks.
 # Why a call has nodes where its kernel has resident launches otherwise. Options.why has the words.
 cdef enum NodesReason:
     kNoReason
@@ -46,6 +45,7 @@ cdef enum NodesReason:
     kManyTasks   # a loop has many tasks, whose iterations need several blocks but not the whole device
 
 
+# The iterations of a loop, which determine the number of blocks.
 cdef struct TripCount:
     int64_t share              # iterations for each block
     int64_t lone               # iterations up to which one block of a resident launch is faster than several
