@@ -555,3 +555,27 @@ def test_threads_that_read_an_address_first_get_the_same(stream):
         assert len(set(found)) == 1 and a.dptr == found[0]
         graph.launch(stream)
         stream.sync()
+
+
+def test_arrays_take_no_memory_of_the_resource_of_the_device(stream, device):
+    """A resource of the program may have another kind of memory, and be code that asks for addresses itself."""
+
+    class Refusing(cg.MemoryResource):
+        def allocate(self, size, *, stream=None):
+            raise AssertionError("asked for memory")
+
+    usual = device.memory_resource
+    g = cg.GraphDef()
+    a, b = g.alloc(shape=N, dtype=cg.f32), g.alloc(shape=N, dtype=cg.f32)
+    x, to = cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
+    last = g.join(a, b).call(combine, a, x, x, 1.0).call(combine, b, a, a, 1.0).memcpy(to, b)
+    last.free(a).free(b)
+    try:
+        device.memory_resource = Refusing()
+        graph = g.instantiate()
+        assert a.dptr
+    finally:
+        device.memory_resource = usual
+    graph.launch(stream)
+    stream.sync()
+    np.testing.assert_array_equal(to.to_numpy(), np.full(N, 4, "f4"))

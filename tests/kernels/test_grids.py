@@ -10,14 +10,17 @@ import pytest
 
 import cuda_graphs as cg
 
+SHARE = 128  # iterations of a block, on both drivers
+LEN = 300
+# A bound -> n. With another rounding, or the other extreme, the loop would have another number of blocks.
 BOUNDS = {
-    "a quotient": "(n + 31) // 32",
-    "a quotient of the extent": "y.shape[0] // 4",
-    "a negative quotient": "(3 - n) // 4 + 40",
-    "the least": "min(n, 1 << 30)",
-    "the greatest": "max(n, y.shape[0])",
-    "a product of quotients": "(n // 2) * (n // 2) // n",
-    "a quotient by zero": "n // zero",
+    "n // 32": 128 * 32 + 31,
+    "y.shape[0] // 2": 1,
+    "(1 - n) // 4 + 257": 514,
+    "min(n, 129)": 1000,
+    "max(n, y.shape[0])": 100,
+    "(n // 2) * (n // 2) // n": 516,
+    "n // zero + 129": 7,
 }
 KERNEL = """import cuda_graphs as cg
 
@@ -31,7 +34,6 @@ WRITTEN_OFTEN = {
     "three writes, each from the last": "    m = n\n    m = m * 2\n    m = m // 2 + 1\n",
     "a write behind a loop": "    m = n * 2\n    for i in range(m):\n        z[i] = 7\n    m = n\n",
 }
-LEN = 64
 
 
 def kernel_of(body, tmp_path):
@@ -57,12 +59,12 @@ def arrays(device):
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_a_bound_of_parameters_and_extents_sizes_the_grid(arrays, bound, tmp_path):
     y, z = arrays
-    kernel = kernel_of(f"    m = {BOUNDS[bound]}\n", tmp_path)
-    assert grids(kernel, LEN, 0, y, z) == [1]
-    if "zero" in BOUNDS[bound]:
+    kernel, n = kernel_of(f"    m = {bound}\n", tmp_path), BOUNDS[bound]
+    count = eval(bound.replace("n // zero", "0"), {"n": n, "y": np.zeros(LEN)})
+    assert grids(kernel, n, 0, y, z) == [-(-count // SHARE)]
+    if "zero" in bound:
         return  # the device decides what it is
-    kernel(LEN, 0, y, z)
-    count = eval(BOUNDS[bound], {"n": LEN, "y": np.zeros(LEN)})
+    kernel(n, 0, y, z)
     assert z.to_numpy().tolist() == [*range(1, count + 1), *[0] * (LEN - count)]
 
 
@@ -71,11 +73,12 @@ def test_a_local_that_is_written_often_between_loops_needs_no_task(arrays, body,
     y, z = arrays
     kernel = kernel_of(WRITTEN_OFTEN[body], tmp_path)
     n = 5
-    assert grids(kernel, n, 0, y, z) == [1] * (1 + WRITTEN_OFTEN[body].count("for"))
     kernel(n, 0, y, z)
     given = np.zeros(LEN, "i4")
     scope = {"n": n, "y": np.zeros(LEN), "z": given, "cg": cg, "range": range}
     exec("if True:\n" + WRITTEN_OFTEN[body].replace("cg.static", ""), scope)
+    inner = [1] * WRITTEN_OFTEN[body].count("for")  # loops of 10 iterations
+    assert grids(kernel, n, 0, y, z) == [*inner, -(-scope["m"] // SHARE)]
     given[: scope["m"]] = np.arange(1, scope["m"] + 1)
     assert z.to_numpy().tolist() == given.tolist()
 

@@ -412,17 +412,17 @@ void ExecParameters::count_missing() noexcept {
 }
 
 CUresult ExecParameters::fill(ExecNode& node, NodeSpec& spec, ParameterProblem* problem) {
-    CUresult status = node.load(spec.params);
+    const CUresult status = node.load(spec.params);
     if (status != CUDA_SUCCESS) return status;
     // The arguments of a loaded spec are those of the definition's node, so the values go into the copies of `node`.
-    if (spec.kind == NodeKind::kKernel && !spec.uses.empty())
-        spec.params.kernel.kernelParams = node.params().kernel.kernelParams;
     for (const ParameterUse& use : spec.uses) {
         const ParameterValue& value = all_[declare(use.parameter)].value;
-        if (value.known) write_value(spec.params, use, value);
+        if (value.known) write_value(node.params(), use, value);
     }
-    if (spec.kind != NodeKind::kKernel) status = node.load(spec.params);
-    if (status != CUDA_SUCCESS) return status;
+    if (spec.kind == NodeKind::kKernel)
+        spec.params.kernel.kernelParams = node.params().kernel.kernelParams;
+    else
+        spec.params = node.params();
     watch(node, spec.rules, spec.uses);
     Opaque why;
     const ParameterFault fault = follow_rules(node, &why);

@@ -116,8 +116,5 @@ cdef Buffer allocate(object plan):
     cdef DeviceScope scope
     if plan.is_pooled:
         return allocate_pooled(plan.device, plan.size)
-    device = Device() if plan.device is None else Device(plan.device)
-    enter_device(scope, device.device_id)
-    if device.properties.direct_managed_mem_access_from_host:
-        return ManagedMemoryResource(device).allocate(plan.size)
-    return allocate_pooled(plan.device, plan.size)
+    enter_device(scope, plan.device)
+    return ManagedMemoryResource(Device(plan.device)).allocate(plan.size)

@@ -3,5 +3,5 @@
 from cuda_graphs.objects.memory.buffer cimport Buffer
 
 
-# Returns new memory of the kind of alloc nodes: that of the pool of a device. None is the current device.
-cdef Buffer allocate_pooled(object device, object size)
+# Returns new memory of the kind of alloc nodes: that of the pool of a device, whatever its memory_resource is.
+cdef Buffer allocate_pooled(int device, size_t size)

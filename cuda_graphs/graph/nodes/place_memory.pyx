@@ -33,6 +33,7 @@ from .places cimport register_settle
 from .sized_config cimport is_config_running
 
 from cuda_graphs.objects.device.device import Device
+from cuda_graphs.objects.memory.memory_resource import DeviceMemoryResource
 
 # The last executable of each definition with places, by the number of the definition.
 executables = WeakValueDictionary()
@@ -44,12 +45,12 @@ def note_executable(number, executable):
     executables[number] = executable
 
 
-cdef Buffer allocate_pooled(object device, object size):
+cdef Buffer allocate_pooled(int device, size_t size):
     cdef DeviceScope scope
-    device = Device() if device is None else Device(device)
-    enter_device(scope, device.device_id)
-    stream = device.default_stream
-    cdef Buffer buffer = device.memory_resource.allocate(size, stream=stream)
+    enter_device(scope, device)
+    found = Device(device)
+    stream = found.default_stream
+    cdef Buffer buffer = DeviceMemoryResource(found).allocate(size, stream=stream)
     stream.sync()  # launches may use it on any stream
     return buffer
 

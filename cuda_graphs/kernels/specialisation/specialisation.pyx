@@ -162,15 +162,16 @@ cdef class Specialisation:
 
     cdef NodesReason reason_for_nodes(self, const Leaf* leaves) noexcept nogil:
         cdef int64_t iterations, longest = 0
-        cdef bint lone = True
+        cdef bint known = True, lone = True
         cdef size_t i
         for i in range(self.in_resident.size()):
             iterations = self.iterations_of(self.in_resident[i], leaves)
+            known = known and iterations != UNKNOWN
             longest = max(longest, iterations)
             lone = lone and iterations <= self.in_resident[i].lone
         if self.is_sparse and longest >= LONG:
             return kFewThreads
-        return kManyTasks if self.has_many_tasks and not lone and longest < MIDDLE else kNoReason
+        return kManyTasks if self.has_many_tasks and known and not lone and longest < MIDDLE else kNoReason
 
     cdef bint leads_to(self, Specialisation code):
         return (

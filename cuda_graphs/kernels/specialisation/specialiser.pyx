@@ -119,7 +119,6 @@ cdef class Specialiser:
         return self.fitting(found, r)
 
     cdef Specialisation fitting(self, Specialisation code, Reading* r):
-        cdef Specialisation other
         cdef NodesReason why_nodes
         fuse = "call"
         if not r.in_graph and not r.has_parameters:
@@ -133,9 +132,9 @@ cdef class Specialiser:
             if why_nodes and self.options.may_have_nodes():
                 with self.lock:
                     if code.as_nodes is None:
-                        other = self._beside(code, r, fuse, why_nodes)
-                        other.why_nodes, code.as_nodes = why_nodes, other
+                        code.as_nodes = self._beside(code, r, fuse, why_nodes)
                     code = code.as_nodes
+                    code.why_nodes = why_nodes
         if code.apart.size() + code.equal.size() == 0 or (not r.in_graph and code.fits(r.leaves)):
             return code
         with self.lock:

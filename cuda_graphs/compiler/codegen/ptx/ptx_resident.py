@@ -107,8 +107,8 @@ class GpuResidentTasks(ResidentTasks):
         self.arrived_flags = e.slot("i32")  # both sets of ARRIVED, in the first thread of the first block
         arrived = e.let(f"and i32 {self.load_word(ARRIVED, 'monotonic')}, {(1 << ARRIVED_BITS) - 1}")
         e.line(f"store i32 {arrived}, ptr {self.arrived_flags}")
-        self.set = e.slot("i32")  # the first bit of the set of the next barrier
-        e.line(f"store i32 0, ptr {self.set}")
+        self.flag_set = e.slot("i32")  # the first bit of the set of the next barrier
+        e.line(f"store i32 0, ptr {self.flag_set}")
         self.serial_count = e.slot(
             "i32"
         )  # read before any block can change it, as a change needs this block too
@@ -332,11 +332,11 @@ class GpuResidentTasks(ResidentTasks):
         now = self.load_word(ARRIVED, "acquire")
         e.jump_if(e.let(f"icmp slt i32 {e.let(f'xor i32 {now}, {before}')}, 0"), come, poll)
         e.start(come)
-        e.line(f"store i32 {e.let(f'lshr i32 {now}, {self.flag_set()}')}, ptr {self.bits}")
+        e.line(f"store i32 {e.let(f'lshr i32 {now}, {self.first_flag()}')}, ptr {self.bits}")
         e.jump(passed)
         e.start(passed)
         self.pass_flags(self.joined)
-        e.line(f"store i32 {e.let(f'xor i32 {self.flag_set()}, {FLAG_BITS}')}, ptr {self.set}")
+        e.line(f"store i32 {e.let(f'xor i32 {self.first_flag()}, {FLAG_BITS}')}, ptr {self.flag_set}")
         e.jump(over)
         e.start(over)
 
@@ -345,16 +345,16 @@ class GpuResidentTasks(ResidentTasks):
         if not self.joined:
             return self.share
         e = self.e
-        flag_set, sets = self.flag_set(), e.let(f"load i32, ptr {self.arrived_flags}")
-        old = e.let(f"and i32 {e.let(f'lshr i32 {sets}, {flag_set}')}, {FLAGS}")
+        first, sets = self.first_flag(), e.let(f"load i32, ptr {self.arrived_flags}")
+        old = e.let(f"and i32 {e.let(f'lshr i32 {sets}, {first}')}, {FLAGS}")
         new = e.let(f"and i32 {e.let(f'load i32, ptr {self.bits}')}, {FLAGS}")
-        change = e.let(f"shl i32 {e.let(f'sub i32 {new}, {old}')}, {flag_set}")
+        change = e.let(f"shl i32 {e.let(f'sub i32 {new}, {old}')}, {first}")
         e.line(f"store i32 {e.let(f'add i32 {sets}, {change}')}, ptr {self.arrived_flags}")
         change = e.let(f"select i1 {self.first}, i32 {change}, i32 0")
         return e.let(f"add i32 {self.share}, {change}")
 
-    def flag_set(self) -> str:
-        return self.e.let(f"load i32, ptr {self.set}")
+    def first_flag(self) -> str:
+        return self.e.let(f"load i32, ptr {self.flag_set}")
 
     def run_joined(self, tasks: list[ir.Task]) -> None:
         """Let the first thread run serial tasks, while the others go on. The next barrier passes their flags on."""
