@@ -92,9 +92,11 @@ class Contestant:
     def end(self) -> None:
         """End the process."""
         assert self.process.stdin is not None
+        assert self.process.stdout is not None
         with contextlib.suppress(BrokenPipeError):  # the process has ended, and ask() has reported it
             self.process.stdin.close()
         self.process.wait()
+        self.process.stdout.close()
 
 
 def peer(module: str, driver: str) -> Any:

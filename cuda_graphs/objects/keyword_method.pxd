@@ -41,11 +41,11 @@ cdef inline int give_method(
     return 0
 
 
-# Returns a function of the same kind for a module. `function` takes (PyObject* nothing, ...), and the signature in `doc` is
+# Returns a function of the same kind for a module. `function` takes (PyObject* module, ...), and the signature in `doc` is
 # "name($module, ...)".
-cdef inline object make_function(PyMethodDef* method, const char* name, void* function, const char* doc, str module):
+cdef inline object make_function(PyMethodDef* method, const char* name, void* function, const char* doc, object module):
     describe_function(method, name, function, doc)
-    return PyCFunction_NewEx(method, NULL, module)
+    return PyCFunction_NewEx(method, <PyObject*>module, module.__name__)
 
 
 # Returns positional arguments as a tuple.

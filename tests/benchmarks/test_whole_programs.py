@@ -137,3 +137,34 @@ def test_run_writes_figures_limits_and_reasons(tmp_path):
     assert entry["limit"] == pytest.approx(1e6 * entry["flops"] / found["limits"]["flops"])
     assert entry["launch"] > 0
     assert (entry["figures"]["CuPy"] is None) == any("CuPy" in reason for reason in found["absent"])
+
+
+FRAGILE = """
+import sys
+sys.path.insert(0, {benchmarks!r})
+from contestant import Worker, serve
+
+class Fragile(Worker):
+    is_broken = False
+
+    def come(self):
+        pass
+
+    def take(self, program, size, wanted):
+        self.is_broken = self.is_broken or program == "bad"
+        if self.is_broken:
+            raise RuntimeError("an illegal memory access")
+
+serve(Fragile)
+"""
+
+
+def test_an_error_of_one_program_does_not_count_for_the_next(benchmark_modules, tmp_path):
+    programs = benchmark_modules("program_contestant")
+    script = tmp_path / "fragile.py"
+    script.write_text(FRAGILE.format(benchmarks=str(ROOT / "benchmarks")))
+    contestant = type("Fragile", (programs.ProgramContestant,), {"script": script})("fragile", "")
+    with pytest.raises(programs.Absent, match="RuntimeError: an illegal memory access"):
+        contestant.take("bad", "small")
+    contestant.take("good", "small")
+    contestant.end()

@@ -3,6 +3,7 @@
 """Law: a launch runs the kernel once for each thread of its shape, on its stream, and returns before it is done."""
 
 import gc
+import inspect
 import threading
 import weakref
 
@@ -245,3 +246,8 @@ for current in devices:
         CUDA_GRAPHS_HOST_DEVICES="2",
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_signature_of_launch_names_its_arguments():
+    assert str(inspect.signature(cg.launch)) == "(stream, config, kernel, *args)"
+    assert cg.launch.__module__ == "cuda_graphs.objects.code.launch"

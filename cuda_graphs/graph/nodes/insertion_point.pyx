@@ -66,8 +66,7 @@ from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDev
 from cuda_graphs.core.resources.handles cimport box_of, hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
-from cuda_graphs.objects.code.launch_config cimport LaunchConfig
-from cuda_graphs.objects.code.launch_config cimport is_config_function
+from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.keyword_method cimport Arguments, PyMethodDef, PySequence_Fast_ITEMS, as_tuple, give_method
 from cuda_graphs.objects.keyword_method cimport keywords as as_dict

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches a kernel on a stream."""
 
+import sys
+
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libcpp.memory cimport unique_ptr
@@ -106,7 +108,7 @@ class _Accepted:
 
 cdef PyMethodDef launch_definition
 cdef bytes launch_doc = LAUNCH.encode()
-launch = make_function(&launch_definition, b"launch", <void*>launch_function, launch_doc, __name__)
+launch = make_function(&launch_definition, b"launch", <void*>launch_function, launch_doc, sys.modules[__name__])
 
 
 cdef object launch_kernel(object stream, object config, object kernel, Arguments args, size_t count):

@@ -198,7 +198,7 @@ class GpuResidentTasks(ResidentTasks):
         return isinstance(step, int) and self.tasks[step].loop is None
 
     def is_joinable(self, step: ir.Step, before: ir.Step) -> bool:
-        """Return whether the step before a serial task is a loop of which that is independent."""
+        """Return whether a serial task may run beside the step before it, a loop."""
         return (
             isinstance(step, int)
             and isinstance(before, int)
