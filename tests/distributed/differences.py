@@ -144,17 +144,17 @@ def main(folder, name):
     Path(folder, str(rank)).write_text(f"{unchanged}\n{text}")
 
 
-def check():
-    """Print the findings of `check` for a graph with meetings in its bodies."""
+def check(folder):
+    """Write the findings of `check` for a graph with meetings in its bodies to the rank's file in the folder."""
     comm = cg.distributed.init(debug=True)
     g = cg.GraphDef()
     x = cg.ones(4, cg.f64)
     branch_on_a_local_value(g, comm, x, False)
     loop_with_an_exchange(g, comm, x, False)
-    print(g.check().findings, flush=True)
+    Path(folder, str(comm.rank)).write_text(str(g.check().findings))
 
 
 if __name__ == "__main__":
     faulthandler.enable()
     faulthandler.dump_traceback_later(50)
-    check() if sys.argv[1] == "check" else main(*sys.argv[1:])
+    check(sys.argv[2]) if sys.argv[1] == "check" else main(*sys.argv[1:])
