@@ -140,8 +140,9 @@ namespace {
 
 class BlockJob final : public Job {
   public:
-    BlockJob(const Launch& launch, std::uint64_t blocks, std::uint64_t chunk, unsigned threads)
-        : launch_(launch), blocks_(blocks), threads_(threads), chunk_(chunk) {}
+    BlockJob(const Launch& launch, std::uint64_t blocks, std::uint64_t chunk, std::uint64_t last_chunk,
+             unsigned threads)
+        : launch_(launch), blocks_(blocks), last_chunk_(last_chunk), threads_(threads), chunk_(chunk) {}
 
     bool wanted() const override { return cursor_.load(std::memory_order_relaxed) < blocks_; }
     void help() override {
@@ -161,7 +162,8 @@ class BlockJob final : public Job {
         std::uint64_t ticks = 0, blocks = 0;
     };
     bool step(Measured* done) {
-        const std::uint64_t size = chunk_.load(std::memory_order_relaxed);
+        const std::uint64_t chunk = chunk_.load(std::memory_order_relaxed);
+        const std::uint64_t size = std::min(chunk, std::max(last_chunk_, left() / (2 * threads_)));
         const std::uint64_t first = cursor_.fetch_add(size, std::memory_order_relaxed);
         if (first >= blocks_) return false;
         const std::uint64_t end = std::min(first + size, blocks_);
@@ -173,11 +175,9 @@ class BlockJob final : public Job {
             done->ticks += spent;
             done->blocks += end - first;
         }
-        // Chunks grow until one takes long enough. Enough chunks remain for all threads to end at about the same time.
-        const std::uint64_t left = blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed));
-        if (static_cast<double>(spent) < kChunk / 2 * ticks_per_microsecond())
-            chunk_.store(std::max<std::uint64_t>(1, std::min(size * 2, left / (2 * threads_))),
-                         std::memory_order_relaxed);
+        // Chunks grow until one takes long enough.
+        if (size == chunk && static_cast<double>(spent) < kChunk / 2 * ticks_per_microsecond())
+            chunk_.store(chunk * 2, std::memory_order_relaxed);
         return true;
     }
     std::uint64_t left() const { return blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed)); }
@@ -194,6 +194,7 @@ class BlockJob final : public Job {
 
     const Launch& launch_;
     const std::uint64_t blocks_;
+    const std::uint64_t last_chunk_;  // chunks become so small that all threads end at about the same time
     const unsigned threads_;
     alignas(64) std::atomic<std::uint64_t> cursor_{0};
     std::atomic<std::uint64_t> chunk_;
@@ -207,13 +208,15 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* cost) {
     const unsigned threads = scheduler.concurrency();
     const double microsecond = ticks_per_microsecond();
     const double ticks_per_block = *cost / static_cast<double>(blocks);
-    std::uint64_t chunk = 1;
+    std::uint64_t chunk = 1, last_chunk = 1;
     if (ticks_per_block > 0) {
-        const double ticks_per_chunk = std::max(kChunk * microsecond, *cost / (kChunks * threads));
-        const auto wish = static_cast<std::uint64_t>(ticks_per_chunk / ticks_per_block);
-        chunk = std::clamp<std::uint64_t>(wish, 1, std::max<std::uint64_t>(1, blocks / (4 * threads)));
+        const double least = kChunk * microsecond / ticks_per_block;
+        const double wish = std::max(least, static_cast<double>(blocks) / (kChunks * threads));
+        const std::uint64_t most = std::max<std::uint64_t>(1, blocks / (4 * threads));
+        chunk = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(wish), 1, most);
+        last_chunk = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(least), 1, chunk);
     }
-    BlockJob job(launch, blocks, chunk, threads);
+    BlockJob job(launch, blocks, chunk, last_chunk, threads);
     BlockJob::Measured mine;
     {
         SharedJob shared(job, launch.stream);
