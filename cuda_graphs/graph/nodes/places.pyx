@@ -28,6 +28,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     hierarchy_number,
     kFirstStandIn,
     list_place_words,
+    own_arguments,
     parameters_of,
     stand_in_of,
     write_settled,
@@ -81,7 +82,6 @@ cdef CUdeviceptr address_of_place(const GraphMemoryRef& place, uint64_t hierarch
 
 
 cdef bint is_read(uint64_t hierarchy) noexcept:
-    """Return True if this thread reads the places of the definition with the addresses of stand-ins."""
     return definition_read != 0 and definition_read in (hierarchy, <uint64_t>EVERY)
 
 
@@ -197,3 +197,17 @@ cdef bint is_freed(const GraphMemoryRef& place) except -1:
 cdef void register_settle(Settle function, Wrap wrap_function) noexcept:
     global settle_place, wrap
     settle_place, wrap = function, wrap_function
+cdef bint settle_uses(NodeSpec& spec) except -1:
+    cdef bint found = False
+    cdef size_t i
+    cdef Kernel kernel
+    if spec.kind == NodeKind.kKernel:
+        kernel = kernel_of(spec)
+        own_arguments(spec, kernel._parameters()[0])  # the node that they were loaded from gets others
+    for i in range(spec.uses.size()):
+        if spec.uses[i].is_place():
+            settle(spec.uses[i].parameter.get().place)
+            found = True
+    return found
+
+
