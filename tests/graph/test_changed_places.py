@@ -119,3 +119,22 @@ def test_an_array_that_is_newer_than_the_executable_gets_memory_of_its_own(strea
     rig.graph[rig.last].update(config=rig.last.config)
     assert late._place() == "own"
     assert rig.run(stream) == [7]
+
+
+def test_a_refused_update_gives_no_array_an_address_and_names_the_array(stream):
+    def define(fills_rows):
+        g = cg.GraphDef()
+        array = g.alloc(shape=N, dtype=cg.f32, name="array")
+        node = array.memset(x, 0, 8, 2, 64) if fills_rows else array.memset(array, np.float32(5))
+        node.call(combine, out, array, array, 0.0).free(array)
+        return g, array
+
+    x, out = cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
+    (g, array), (other, others) = define(False), define(True)
+    graph = g.instantiate()
+    with pytest.raises(cg.GraphUpdateError, match=r"dptr was AllocNode 'array' \(.*\), and is 0x"):
+        graph.update(other)
+    assert (array._place(), others._place()) == ("shared", "shared")
+    graph.launch(stream)
+    stream.sync()
+    assert (out.to_numpy() == 5).all()

@@ -21,7 +21,7 @@ cdef CUdeviceptr address_of_place(const GraphMemoryRef& place, uint64_t hierarch
 cdef bint is_read(uint64_t hierarchy) noexcept
 
 # Returns an address that other code may use, for one that may be in a stand-in: the place then has memory of its own.
-# Inside of enter_places it returns `address`.
+# Code of users may keep it, so this holds inside of enter_places too.
 cdef CUdeviceptr public_address(CUdeviceptr address) except? 0xBAD
 
 # Returns True for an address in the stand-in of a place that has no memory of its own.
