@@ -334,6 +334,27 @@ def test_a_refused_update_leaves_the_fused_nodes(stream):
     assert numbers([c]) == numbers([ramp(2.0)])
 
 
+def test_nodes_do_their_own_work_after_an_update_to_memory_that_a_value_does_not_fit(stream):
+    b, c, small = ramp(), ramp(2.0), cg.zeros(10, cg.f32)
+    g, nodes = chain((scale, b, 2.0), (add, b, c))
+    size = g.param("size", cg.u64, default=40)
+    copy = nodes[1].memcpy(ramp(3.0), c, size)
+    graph = g.instantiate(optimize=True)
+    graph.set(size=400)
+    copy.update(dst=small, size=size)
+    nodes[0].update(args=(b, 4.0))
+    with pytest.raises(ValueError, match="beyond the end"):
+        graph.update(g)
+    assert fused(graph) == []
+    assert "refuse" in reasons(graph)[0]
+    run(graph, stream, size=40)
+    expected = ramp().to_numpy() * np.float32(4)
+    assert np.array_equal(b.to_numpy(), expected * np.float32(1.01) + ramp(2.0).to_numpy())
+    assert small.to_numpy().tolist() == ramp(2.0).to_numpy()[:10].tolist()
+    graph.update(g)
+    assert len(fused(graph)) == 1
+
+
 def test_disabled_nodes_stay_disabled_in_an_update(stream):
     b, c = ramp(), ramp(2.0)
     g, nodes = chain((scale, b, 2.0), (shift, c, b), (scale, b, 0.5), (add, b, c))

@@ -207,12 +207,13 @@ cdef class Graph:
         early = self._early
         if self._fused is not None:
             check_own(self, definition, "optimize")
-            unmark_fused(self._changes)
-            self._fused.switch(self, True)
         if early is not None:
             check_own(self, definition, "early_edges")
             early = early.again(definition)
             add_edges_of(early, edges)
+        if self._fused is not None:
+            unmark_fused(self._changes)
+            self._fused.switch(self, True)
         try:
             temporaries = plan_memory(definition, self._temporaries, self._groups(definition, graph))
         except BaseException:
@@ -222,7 +223,10 @@ cdef class Graph:
             raise
         with self._callbacks.launches.order:
             status = update(h, graph[0], &info, &problem, &edges)
-            if self._fused is not None and (status or problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)):
+            has_failed = status != CUDA_SUCCESS if problem.fault == ParameterFault.kNone else (
+                problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)
+            )
+            if has_failed and self._fused is not None:
                 self._fused.switch(self, False)
                 self._mark_nodes()
             if status and problem.fault == ParameterFault.kNone:
@@ -241,14 +245,17 @@ cdef class Graph:
         self._source = WeakNode(definition._h)
         self._slots = find_slots(h)
         self._changes.clear()
-        check_problem(problem, self._slots, {})
         self._loops.begin(h, graph)
         self._guards = guards_of(hierarchy_number(graph[0]))
         unmark_fused(self._changes)
         self._early = early
         if self._fused is not None:
-            self._fuse(definition)
-        return self._begin_early()
+            if problem.fault == ParameterFault.kNone:
+                self._fuse(definition)
+            else:
+                self._fused.refuse_all("a parameter has a value that its nodes refuse since the last update")
+        self._begin_early()
+        return check_problem(problem, self._slots, {})
 
     cdef object _groups(self, InsertionPoint definition, GraphBox* graph):
         """Return the sets of nodes that will share a launch after an update; all nodes as one if this is not known."""
