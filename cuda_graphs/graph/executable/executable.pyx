@@ -70,7 +70,7 @@ from cuda_graphs.graph.nodes.place_memory import note_executable
 from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from cuda_graphs.graph.nodes.launch_guards import guards_of
-from cuda_graphs.errors import instantiate_error, update_error
+from cuda_graphs.errors import CUDAError, instantiate_error, update_error
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.progress import watch
 
@@ -169,8 +169,8 @@ cdef class Graph:
         * The update replaces parameters that were set with `graph[node]`. A disabled node stays disabled.
         * Named parameters of the new definition keep the values that were set. Other named parameters are dropped.
         * `graph[node]` still takes nodes of the definition that this Graph was made from.
-        * Temporaries get the places that the new order allows. No other thread may launch a Graph with temporaries during
-          its update.
+        * Temporaries, and arrays of alloc nodes without an address, get the places that the new order allows. No other
+          thread may launch a Graph that has any during its update.
 
         A Graph of `optimize=True` fuses nodes again, and one of `early_edges=True` keeps its early edges. These take only
         the definition that they were made from, and no other thread may launch them or use the definition during the update.
@@ -266,9 +266,12 @@ cdef class Graph:
         from .fused_nodes import FusedNodes
 
         found = FusedNodes()
-        found.find(
-            definition, lambda node: bool(self[node].is_enabled), () if self._early is None else self._early.ends()
-        )
+        try:
+            found.find(
+                definition, lambda node: bool(self[node].is_enabled), () if self._early is None else self._early.ends()
+            )
+        except CUDAError:  # of a node that is newer than the Graph: the driver refuses the update
+            return [definition.nodes()]
         return found.sets()
 
     cdef int _note_places(self, GraphBox* graph) except -1:
