@@ -138,3 +138,34 @@ def test_a_refused_update_gives_no_array_an_address_and_names_the_array(stream):
     graph.launch(stream)
     stream.sync()
     assert (out.to_numpy() == 5).all()
+
+
+def test_a_config_function_cannot_be_the_first_to_read_an_address(stream):
+    """The lock of the executable, which gets the address, is held while the function runs."""
+    out = cg.zeros(N, cg.f32)
+    code = cg.Program(COPY, code_type="c++").compile("cubin").get_kernel("copy_all")
+    g = cg.GraphDef()
+    source = g.param("source", cg.pointer)
+    array = g.alloc(shape=N, dtype=cg.f32)
+    seen, known = [], [array]  # a graph that kept its own nodes would never be destroyed
+
+    def config(to, from_):
+        seen.append(known[0].dptr)
+        return ONE
+
+    array.memset(array, np.float32(3)).launch(config, code, out, source).free(array)
+    graph = g.instantiate()
+    x = cg.full(N, 2, cg.f32)
+    message = (
+        "config function reads the address of an array of an alloc node for the first time: read its dptr"
+    )
+    with pytest.raises(RuntimeError, match=message):
+        graph.launch(stream, source=x)
+    assert seen == []
+    assert array._place() == "shared"
+    address = array.dptr
+    graph.launch(stream, source=x)
+    stream.sync()
+    assert seen == [address]
+    assert (out.to_numpy() == 2).all()
+    known.clear()
