@@ -19,7 +19,7 @@ from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.kernels.specialisation.specialiser cimport Specialiser
 from .strategy cimport Strategy
 
-from cuda_graphs.errors import CUDANotSupportedError
+from cuda_graphs.errors import CUDANotSupportedError, CUDAOutOfMemoryError
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.kernels.graph.graph_stats import GraphStats
 from cuda_graphs.kernels.graph.host_calls import BodyRefusal, ExchangeRefusal, Owner
@@ -51,7 +51,7 @@ cdef class ReplayStrategy(Strategy):
                 raise
             return self.run_on_host(code, r, stream, handle, str(error))
         if replay is None:
-            return self.launch.run(self.specialiser.without_graph(code, <tuple>r.args), r, stream, handle)
+            return self.launch.run(self.without_graph(code, <tuple>r.args), r, stream, handle)
         if replay.run(r.leaves, handle, &yielded):
             return status_of(code.labels, yielded) if code.state >= 0 else None
         # The launch itself detects that other code captures the stream: a query in each call would cost more.
@@ -71,8 +71,8 @@ cdef class ReplayStrategy(Strategy):
     cdef Replay replay_or_none(self, Specialisation code, const Leaf* leaves):
         try:
             return self.replay_of(code, leaves)
-        except CUDANotSupportedError as error:
-            if self.specialiser.options.loop != "auto":
+        except self.refusals as error:
+            if self.specialiser.is_graph and self.specialiser.options.loop != "auto":
                 raise
             log.info("%s() launches its tasks one by one: the driver builds no graph of them (%s)", code.name, error)
             return None
@@ -80,6 +80,12 @@ cdef class ReplayStrategy(Strategy):
     cdef Replay replay_of(self, Specialisation code, const Leaf* leaves):
         """Return the Replay of the specialisation in the current context, and build it if necessary."""
         cdef CUcontext context = NULL
+    cdef Specialisation without_graph(self, Specialisation code, tuple args):
+        if self.specialiser.is_graph:
+            return self.specialiser.without_graph(code, args)
+        code.may_be_graph = False  # its tasks are launches already
+        return code
+
         cdef Replay found = self.last
         cdef tuple inputs = () if code.calls is None else code.host_inputs(leaves, {})
         cdef CUresult status
@@ -137,3 +143,4 @@ cdef ReplayStrategy replay_strategy(Specialiser specialiser, Strategy capture, S
     self.specialiser, self.capture, self.launch, self.replays = specialiser, capture, launch, OrderedDict()
     self.owner = Owner()
     return self
+    self.refusals = (CUDANotSupportedError,) if specialiser.is_graph else (CUDANotSupportedError, CUDAOutOfMemoryError)
