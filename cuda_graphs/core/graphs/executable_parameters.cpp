@@ -435,6 +435,8 @@ CUresult ExecParameters::fill(ExecNode& node, NodeSpec& spec, ParameterProblem* 
 }
 
 bool ExecParameters::has_places(const NodeRecord& node, const NodeSpec& spec) const {
+    const auto is_place = [](const ParameterUse& use) { return use.is_place(); };
+    if (std::none_of(spec.uses.begin(), spec.uses.end(), is_place)) return true;
     const auto names_it = [&](const ExecNode& each) { return each.node() == &node && !each.is_destroyed(); };
     const auto found = std::find_if(nodes_.begin(), nodes_.end(), names_it);
     if (found == nodes_.end()) return false;

@@ -176,7 +176,8 @@ cdef class Graph:
         the definition that they were made from, and no other thread may launch them or use the definition during the update.
 
         Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
-        changed. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
+        changed. Raises ValueError if nodes refuse the value that a parameter has: the Graph is updated then, and needs another
+        value. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
         or `early_edges=True` it also raises RuntimeError for another definition than the own one, and for a node that
         cannot begin early any more.
 
@@ -211,10 +212,10 @@ cdef class Graph:
             check_own(self, definition, "early_edges")
             early = early.again(definition)
             add_edges_of(early, edges)
-        if self._fused is not None:
-            unmark_fused(self._changes)
-            self._fused.switch(self, True)
         try:
+            if self._fused is not None:
+                unmark_fused(self._changes)
+                self._fused.switch(self, True)
             temporaries = plan_memory(definition, self._temporaries, self._groups(definition, graph))
         except BaseException:
             if self._fused is not None:

@@ -136,7 +136,7 @@ cdef int use_planned(ExecutableGraphNode self, NodeRecord* record, NodeSpec& spe
     """
     cdef bint are_planned
     use_places(record.graph, spec)
-    if is_read(hierarchy_number(record.graph[0])):
+    if spec.uses.empty() or is_read(hierarchy_number(record.graph[0])):
         return 0
     with nogil:
         are_planned = has_places(self._h, record[0], spec)

@@ -198,16 +198,17 @@ cdef int settle(const GraphMemoryRef& place) except -1:
 
 
 cdef bint settle_uses(NodeSpec& spec) except -1:
+    cdef Kernel kernel
     cdef bint found = False
     cdef size_t i
-    cdef Kernel kernel
-    if spec.kind == NodeKind.kKernel:
-        kernel = kernel_of(spec)
-        own_arguments(spec, kernel._parameters()[0])  # the node that they were loaded from gets others
     for i in range(spec.uses.size()):
-        if spec.uses[i].is_place():
-            settle(spec.uses[i].parameter.get().place)
-            found = True
+        if not spec.uses[i].is_place():
+            continue
+        if spec.kind == NodeKind.kKernel:
+            kernel = kernel_of(spec)
+            own_arguments(spec, kernel._parameters()[0])  # the node that they were loaded from gets others
+        settle(spec.uses[i].parameter.get().place)
+        found = True
     return found
 
 
