@@ -3,11 +3,14 @@
 """Laws of arrays of alloc nodes that share memory (test_shared_arrays.py), when nodes change after `instantiate`: no
 other array overwrites one that is still read, and a failing call leaves everything as it was."""
 
+import random
+
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.graph.test_shared_arrays import N, combine, f32x1
+from tests.graph.test_shared_arrays import N, Program, combine, f32x1
+from tests.graph.test_temporaries import joined
 from tests.graph_rig import ONE
 
 COPY = r"""
@@ -119,6 +122,47 @@ def test_an_array_that_is_newer_than_the_executable_gets_memory_of_its_own(strea
     rig.graph[rig.last].update(config=rig.last.config)
     assert late._place() == "own"
     assert rig.run(stream) == [7]
+
+
+class Extended(Program):
+    """A random program with three further nodes at its end, which copy the first input to `outs`."""
+
+    def add_step(self, step, to):
+        super().add_step(step, to)
+        self.every = [each.astype("f4") for each in self.expected]
+
+    def free(self):
+        self.outs, self.last = [cg.zeros(N, cg.f32) for _ in range(3)], []
+        end = joined([each for each in self.nodes if each is not None])
+        for out in self.outs:
+            end = end.call(combine, out, self.inputs[0], self.inputs[0], 0.0)
+            self.last.append(end)
+        super().free()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_views_with_random_arrays_compute_what_numpy_computes(seed, stream):
+    program, source = Extended(seed, 18), random.Random(seed)
+    arrays = [i for i, value in enumerate(program.values) if isinstance(value, cg.AllocNode)]
+    graph, copied = program.g.instantiate(), {}
+    for _ in range(5):
+        at, chosen = source.randrange(3), source.choice(arrays)
+        node, array = program.last[at], program.values[chosen]
+        args = program.outs[at], source.choice([array, program.inputs[0]]), array, 0.0
+        what = source.choice(["definition", "view", "update"])
+        if what == "definition":
+            node.update(args=args)
+            graph[node].update(config=node.config)
+            copied.setdefault(at, chosen)  # a view keeps the arguments that it has set
+        elif what == "view":
+            graph[node].update(args=args)
+            copied[at] = chosen
+        else:
+            graph.update(program.g)
+            copied.clear()
+        program.check(graph, stream)
+        for at, chosen in copied.items():
+            np.testing.assert_array_equal(program.outs[at].to_numpy(), program.every[chosen])
 
 
 def test_a_refused_update_gives_no_array_an_address_and_names_the_array(stream):
