@@ -213,10 +213,11 @@ typedef struct cgh_services {
     // Returns memory in which the calling OS thread collects results of this launch until its last call of the entry,
     // 64-byte aligned. `is_new` is set to 1 for the thread's first call of this function in the launch, when the
     // contents are undefined, and to 0 later. After the blocks of a thread that has such memory, the driver calls the
-    // entry once more without blocks: with the number of all blocks as `first` and `end`. With `whole`, this call of
-    // the entry runs all blocks; no other follows. Returns NULL if more than `most_threads` threads may run blocks, if
-    // there is no memory, or if the blocks run in another way. The thread must then do without it.
-    void* (*collect)(size_t bytes, uint64_t most_threads, uint32_t whole, uint32_t* is_new);
+    // entry once more without blocks: with the number of all blocks as `first` and `end`. With `alone`, the memory is
+    // for this call of the entry only, and no other follows for it. Returns NULL if more than `most_threads` threads
+    // are to run blocks (1 with `alone`), if there is no memory, or if the blocks run in another way. The thread must
+    // then do without it.
+    void* (*collect)(size_t bytes, uint64_t most_threads, uint32_t alone, uint32_t* is_new);
     // CGH_WANTS_... flags: the optional services (`access`, `order`) that code must call, and FAST if functions of PTX
     // need not have the bits of a GPU
     uint64_t wants;

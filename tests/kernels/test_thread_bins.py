@@ -65,6 +65,36 @@ def test_loops_of_a_graph_kernel_read_the_sums_of_all_threads(elements):
     np.testing.assert_array_equal(sums.to_numpy(), 7 * (once + 1))
 
 
+OUTSIDE = """
+import numpy as np, cuda_graphs as cg
+from tests.kernels.test_thread_bins import add_at
+at, x = np.zeros(300_000, "i4"), cg.ones(300_000, cg.i32)
+at[::7] = {index}
+sums = cg.zeros(3072, cg.i32)
+try:
+    for _ in range(3):
+        add_at(cg.array(at), x, sums[1024:2048])
+        cg.Device().sync()
+except cg.CUDAError as error:
+    print(error.name)
+"""
+
+
+@pytest.mark.parametrize("index", [-2, 1 << 20])
+def test_an_index_outside_of_bins_damages_no_memory_of_the_process(index):
+    """Far outside a GPU reports an illegal address, too. Near to the array it may hit other memory of the program."""
+    child = subprocess.run(
+        [sys.executable, "-c", OUTSIDE.format(index=index)],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"CUDA_GRAPHS_DRIVER": "host"},
+        timeout=120,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert child.stdout.strip() == "CUDA_ERROR_ILLEGAL_ADDRESS", child.stderr
+
+
 def test_a_thread_that_runs_all_pieces_in_a_random_order_adds_its_bins_once():
     law = "test_sums_are_those_of_numpy_in_each_of_several_calls"
     source = f"from tests.kernels.test_thread_bins import {law}; {law}(1000)"

@@ -88,7 +88,7 @@ cdef class GraphArray:
     @property
     def _address(self):
         """The address, or that in a stand-in, which only the package knows."""
-        return self.node._address + self._offset
+        return 0 if self.node is None else self.node._address + self._offset
 
     @property
     def dtype(self):

@@ -9,7 +9,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -232,7 +231,9 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* cost) {
             if (!job.step(&mine)) break;
             known = static_cast<double>(mine.ticks) / static_cast<double>(mine.blocks);
         }
+        const std::uint64_t from = ticks();
         job.end(share);
+        mine.ticks += ticks() - from;
     }
     const double part = static_cast<double>(mine.blocks) / static_cast<double>(blocks);
     *cost = mine.blocks != 0 ? static_cast<double>(mine.ticks) / part : 0;
@@ -414,19 +415,6 @@ CUresult run_loop(cgh_entry loop, const cgh_launch& of, const void* params, std:
     return fault;
 }
 
-bool grow_collection(ThreadStore& store, std::size_t bytes) {
-    if (bytes <= store.collection_bytes) return true;
-    store.collection.reset();
-    store.collection_bytes = 0;
-    try {
-        store.collection = allocate_aligned(bytes);
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-    store.collection_bytes = bytes;
-    return true;
-}
-
 }  // namespace
 
 std::int32_t share_loop(cgh_entry loop, const cgh_launch* launch, const void* params, std::uint32_t blocks,
@@ -440,15 +428,16 @@ std::int32_t share_loop(cgh_entry loop, const cgh_launch* launch, const void* pa
     return 1;
 }
 
-void* collect(std::size_t bytes, std::uint64_t most_threads, std::uint32_t whole, std::uint32_t* is_new) {
-    Share* const share = whole ? nullptr : thread_state.share;
-    if (!whole && share == nullptr) return nullptr;
-    ThreadStore& store = thread_store();
+void* collect(std::size_t bytes, std::uint64_t most_threads, std::uint32_t alone, std::uint32_t* is_new) {
+    Share* const share = alone ? nullptr : thread_state.share;
+    if (!alone && share == nullptr) return nullptr;
+    GuardedBytes& memory = thread_store().collection;
     *is_new = share != nullptr && share->has_collected ? 0 : 1;
-    if (*is_new == 0) return store.collection.get();
-    if ((whole ? 1 : share->threads) > most_threads || !grow_collection(store, bytes)) return nullptr;
-    if (share != nullptr) share->has_collected = true;
-    return store.collection.get();
+    if (*is_new == 0) return memory.get();
+    if ((alone ? 1 : share->threads) > most_threads) return nullptr;
+    void* const found = memory.grow(bytes);
+    if (share != nullptr) share->has_collected = found != nullptr;
+    return found;
 }
 
 }  // namespace cgh

@@ -30,7 +30,7 @@ std::int32_t share_loop(cgh_entry loop, const cgh_launch* launch, const void* pa
                         cgh_loop_cost* cost);
 
 // Implements cgh_services.collect.
-void* collect(std::size_t bytes, std::uint64_t most_threads, std::uint32_t whole, std::uint32_t* is_new);
+void* collect(std::size_t bytes, std::uint64_t most_threads, std::uint32_t alone, std::uint32_t* is_new);
 
 }  // namespace cgh
 

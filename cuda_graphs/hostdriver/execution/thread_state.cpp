@@ -4,9 +4,11 @@
 // Stores the resources of a thread, and releases them when the thread ends.
 #include "thread_state.hpp"
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -32,6 +34,36 @@ AlignedBytes allocate_aligned(std::size_t bytes) {
     void* memory = std::aligned_alloc(128, (bytes + 127) / 128 * 128);
     if (memory == nullptr) throw std::bad_alloc();
     return AlignedBytes(static_cast<std::byte*>(memory));
+}
+
+namespace {
+
+std::size_t page_bytes() {
+    static const auto found = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return found;
+}
+
+}  // namespace
+
+GuardedBytes::~GuardedBytes() {
+    if (begin_ != nullptr) munmap(begin_ - page_bytes(), bytes_ + 2 * page_bytes());
+}
+
+std::byte* GuardedBytes::grow(std::size_t bytes) {
+    if (bytes <= bytes_ && begin_ != nullptr) return begin_;
+    const std::size_t page = page_bytes();
+    bytes = std::max(page, (bytes + page - 1) / page * page);
+    void* const all = mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return nullptr;
+    std::byte* const begin = static_cast<std::byte*>(all) + page;
+    if (mprotect(begin, bytes, PROT_READ | PROT_WRITE) != 0) {
+        munmap(all, bytes + 2 * page);
+        return nullptr;
+    }
+    if (begin_ != nullptr) munmap(begin_ - page, bytes_ + 2 * page);
+    begin_ = begin;
+    bytes_ = bytes;
+    return begin_;
 }
 
 namespace {

@@ -22,14 +22,30 @@ struct FreeDeleter {
 using AlignedBytes = std::unique_ptr<std::byte[], FreeDeleter>;
 AlignedBytes allocate_aligned(std::size_t bytes);  // 128-byte aligned; throws std::bad_alloc
 
+// Memory between pages that nobody may access: an index beyond it is a fault, and damages no other memory.
+class GuardedBytes {
+  public:
+    GuardedBytes() = default;
+    ~GuardedBytes();
+    GuardedBytes(const GuardedBytes&) = delete;
+    GuardedBytes& operator=(const GuardedBytes&) = delete;
+
+    // Makes room for `bytes`; the contents are lost if there was less. Returns nullptr if the system has no memory.
+    std::byte* grow(std::size_t bytes);
+    std::byte* get() const { return begin_; }
+
+  private:
+    std::byte* begin_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
 struct ThreadStore {
     std::vector<Context*> below;                            // the context stack without its top
     std::vector<std::pair<Context*, Ref<Stream>>> streams;  // the per-thread default stream of each context
     AlignedBytes shared;
     AlignedBytes scratch;
     std::size_t scratch_bytes = 0;
-    AlignedBytes collection;  // memory of cgh_services.collect
-    std::size_t collection_bytes = 0;
+    GuardedBytes collection;  // memory of cgh_services.collect
     std::vector<std::uint32_t>
         thread_order;  // order of the threads of the running block (hostdriver/sanitizer/random_order.hpp)
 };

@@ -218,6 +218,14 @@ void* find(const Loaded& loaded, const std::string& symbol, std::size_t size, bo
 }
 
 // `table` is the symbol of a table of the services, in their order; null for an object that imports them by name.
+// Gives code that was PTX the functions of the driver. Older images have tables that end sooner.
+void fill_table(const Loaded& loaded, const std::string& symbol, const cgh_services& services) {
+    constexpr std::size_t kFirst = offsetof(cgh_services, share);  // the table of the first images
+    std::size_t bytes = offsetof(cgh_services, wants);
+    while (bytes > kFirst && loaded.code->find(symbol, bytes, true) == nullptr) bytes -= sizeof(void*);
+    std::memcpy(find(loaded, symbol, bytes, true), &services, bytes);
+}
+
 void link(Loaded& out, std::string_view object, const Json* table) {
     try {
         const cgh_services& services = *cghGetServices();
@@ -226,9 +234,8 @@ void link(Loaded& out, std::string_view object, const Json* table) {
             out.kernels[i].entry = reinterpret_cast<cgh_entry>(find(out, out.entries[i], 1, false));
         for (std::size_t i = 0; i < out.globals.size(); ++i)
             out.globals[i].address = find(out, out.variables[i], out.globals[i].bytes, false);
-        constexpr std::size_t kTableBytes = offsetof(cgh_services, wants);
         if (table != nullptr && !table->is_text()) damaged("the table of services is unknown");
-        if (table != nullptr) std::memcpy(find(out, table->text(), kTableBytes, true), &services, kTableBytes);
+        if (table != nullptr) fill_table(out, table->text(), services);
     } catch (const FormatError& error) {
         throw FormatError(std::string("the native image cannot be linked: ") + error.what());
     }

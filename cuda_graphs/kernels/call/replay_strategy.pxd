@@ -26,6 +26,7 @@ cdef class ReplayStrategy(Strategy):
     # Returns the specialisation whose tasks are launched one by one, in this call and in later ones.
     cdef Specialisation without_graph(self, Specialisation code, tuple args)
     cdef Replay replay_of(self, Specialisation code, const Leaf* leaves)
+    cdef int drop(self, Replay replay) except -1
     cdef int forget(self) except -1
 
 

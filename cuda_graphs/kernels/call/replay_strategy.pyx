@@ -61,6 +61,7 @@ cdef class ReplayStrategy(Strategy):
         except self.refusals:  # of the first launch, which uploads the graph
             if self.specialiser.is_graph:
                 raise
+            self.drop(replay)
             return self.launch.run(self.without_graph(code, <tuple>r.args), r, stream, handle)
         if done:
             return status_of(code.labels, yielded) if code.state >= 0 else None
@@ -131,6 +132,13 @@ cdef class ReplayStrategy(Strategy):
             self.replays.move_to_end(key)
             self.last = found
         return found
+
+    cdef int drop(self, Replay replay) except -1:
+        with self.specialiser.lock:
+            self.last = None
+            for key in [key for key, each in self.replays.items() if each is replay]:
+                del self.replays[key]
+        return 0
 
     cdef int forget(self) except -1:
         """Drop all graphs. The caller holds the lock of the specialiser."""

@@ -25,13 +25,17 @@ __all__ = ["with_bins"]
 
 MOST_BYTES = 1 << 24  # of the bins of a thread
 REPAYS = 2  # atomics for each bin that pay for its initialisation and final addition
+RARE = 8  # atomics under a condition count as one
 ALIGNED = 64
 
 
-def with_bins(e: Emitter, task: ir.Task, loop: ir.For, total: str, run: Callable[[], None]) -> None:
-    """Emit two versions of the code of `run`, a piece of a loop of `total` iterations.
+def with_bins(
+    e: Emitter, task: ir.Task, loop: ir.For, iterations: str, total: str, run: Callable[[], None]
+) -> None:
+    """Emit two versions of the code of `run`: of `iterations` iterations, in a loop of `total`.
 
-    One has bins for the arrays of `task.bins`, the other none.
+    One has bins for the arrays of `task.bins`, the other none. If the task ends in statements that may read the array,
+    each call adds its bins itself.
     """
     counts = bin_counts(e, task.bins)
     offsets, size = places(e, counts)
@@ -39,11 +43,12 @@ def with_bins(e: Emitter, task: ir.Task, loop: ir.For, total: str, run: Callable
     grid = e.let("load i32, ptr %launch")
     whole = e.let(f"icmp eq i64 {blocks}, {e.let(f'zext i32 {grid} to i64')}")
     is_new = e.slot("i32")
-    threads = threads_that_gain(e, loop, counts, size, total)
-    if has_last(task):
-        threads = e.let(f"select i1 {whole}, i64 {threads}, i64 0")
-    asked = [("i64", size), ("i64", threads), ("i32", e.let(f"zext i1 {whole} to i32")), ("ptr", is_new)]
-    memory = e.call("cgh_collect", "noalias ptr", asked)
+    alone = "true" if has_last(task) else whole
+    threads = threads_that_gain(
+        e, loop, counts, size, e.let(f"select i1 {alone}, i64 {iterations}, i64 {total}")
+    )
+    asked = [("i64", size), ("i64", threads), ("i32", e.let(f"zext i1 {alone} to i32")), ("ptr", is_new)]
+    memory = e.call("cgh_collect", "ptr", asked)
     bins = {
         array: e.let(f"getelementptr i8, ptr {memory}, i64 {offset}") for array, offset in offsets.items()
     }
@@ -56,7 +61,7 @@ def with_bins(e: Emitter, task: ir.Task, loop: ir.For, total: str, run: Callable
         run()
         e.private = frozenset()
         e.addresses = arrays
-        ends = e.let(f"or i1 {whole}, {e.let(f'icmp eq i64 {blocks}, 0')}")
+        ends = e.let(f"or i1 {alone}, {e.let(f'icmp eq i64 {blocks}, 0')}")
         branch(e, ends, add, lambda: None)
 
     def fill() -> None:
@@ -82,15 +87,21 @@ def places(e: Emitter, counts: Counts) -> tuple[dict[ir.Array, str], str]:
 
 def threads_that_gain(e: Emitter, loop: ir.For, counts: Counts, size: str, total: str) -> str:
     """Emit the most threads for which bins pay; return it. It is 0 if the bins do not fit."""
-    arrays = {array for array, _ in counts}
-    inner = sum(isinstance(each, ir.Atomic) and each.array in arrays for each in ir.walk(loop.body))
     bins = "0"
     for count in counts.values():
         bins = e.let(f"add i64 {bins}, {count}")
     bins = e.call("llvm.umax.i64", "i64", [("i64", bins), ("i64", "1")])
-    atomics = e.let(f"mul i64 {total}, {inner}")
-    threads = e.let(f"udiv i64 {atomics}, {e.let(f'mul i64 {bins}, {REPAYS}')}")
+    atomics = e.let(f"mul i64 {total}, {weight(loop, {array for array, _ in counts})}")
+    threads = e.let(f"udiv i64 {atomics}, {e.let(f'mul i64 {bins}, {REPAYS * RARE}')}")
     return e.let(f"select i1 {e.let(f'icmp ule i64 {size}, {MOST_BYTES}')}, i64 {threads}, i64 0")
+
+
+def weight(loop: ir.For, arrays: set[ir.Array]) -> int:
+    """Return RARE for each atomic on the arrays in an iteration, and 1 for one under a condition."""
+    blocks = [each for each in ir.walk(loop.body) if isinstance(each, (ir.If, ir.While))]
+    rare = {each for block in blocks for each in ir.walk(ir.Block([block]))}
+    atomics = [each for each in ir.walk(loop.body) if isinstance(each, ir.Atomic) and each.array in arrays]
+    return sum(1 if each in rare else RARE for each in atomics)
 
 
 def has_last(task: ir.Task) -> bool:

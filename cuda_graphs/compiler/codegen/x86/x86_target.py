@@ -279,7 +279,7 @@ class X86:
             with e.iterations_of(loop, begins, counts):
                 run()
         elif task.bins:
-            with_bins(e, task, loop, total, run)
+            with_bins(e, task, loop, e.let(f"sub i64 {high}, {low}"), total, run)
         else:
             run()
 
