@@ -19,6 +19,7 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v3,
     CUDA_MEMCPY3D,
     CUgraphConditionalHandle,
     CUgraphEdgeData,
@@ -213,6 +214,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         unsigned int grid[3]
         unsigned int block[3]
         unsigned int shared
+    void write_size(CUDA_KERNEL_NODE_PARAMS_v3& kernel, const LaunchSize& size) noexcept
     cppclass SizeRule:
         SizeRule()
         cpp_bool (*resize)(void* self, const ParameterValue* const* operands, LaunchSize* size, Opaque* why) noexcept nogil
@@ -337,6 +339,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
     cppclass KernelShape:
         unsigned int cluster[3]
         int cooperative
+        cpp_bool is_plain() noexcept
         cpp_bool operator==(const KernelShape& other) noexcept
 
     cppclass NodeSpec:
