@@ -101,7 +101,7 @@ cdef extern from "user_object.hpp" namespace "cg" nogil:
         OwnerSlot()
         OwnerPage* page
     cppclass OwnerPages:
-        OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept
+        OwnerSlot prepare(CUgraph graph, Owners owners) noexcept
         void rollback(OwnerSlot slot) noexcept
         void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept
     Owners owners_of(OwnerSlot slot) noexcept
@@ -418,6 +418,10 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     Dependencies dependencies_on(const NodeHandle& node) noexcept
     void mark_inner_destroyed(NodeRecord& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
+    cpp_bool prepare_node(GraphBox& graph, NodeSpec& spec, OwnerSlot& owners) noexcept
+    NodeRecord* record_node(
+        GraphBox& graph, NodeSpec& spec, OwnerSlot owners, CUresult status, CUgraphNode raw) except +
+    GraphBox* living_graph(const NodeHandle& handle) noexcept
     void seal_owners(GraphBox& graph) noexcept
     void advance_memset_version(GraphBox& graph) noexcept
     CUresult share_owners(GraphBox& graph) noexcept

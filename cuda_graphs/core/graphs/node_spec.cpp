@@ -118,10 +118,7 @@ CUDA_KERNEL_NODE_PARAMS_v3 widen(const CUDA_KERNEL_NODE_PARAMS& k) noexcept {
             k.blockDimZ, k.sharedMemBytes, k.kernelParams, k.extra,    k.kern,      k.ctx};
 }
 
-}  // namespace
-
-CUresult make_node(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
-    if (spec.shape.is_plain()) return add(on, spec, node);
+CUresult make_shaped(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
     CUgraphNode tried = nullptr;
     CUresult status = Scratch().add_shaped(spec, &tried);
     if (status == CUDA_SUCCESS) status = add(on, spec, node);
@@ -131,6 +128,12 @@ CUresult make_node(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
     if (status != CUDA_SUCCESS && driver().cuGraphDestroyNode(*node) != CUDA_SUCCESS)
         status = set_shape(*node, {}, spec.shape);
     return status;
+}
+
+}  // namespace
+
+CUresult make_node(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
+    return spec.shape.is_plain() ? add(on, spec, node) : make_shaped(on, spec, node);
 }
 
 namespace {

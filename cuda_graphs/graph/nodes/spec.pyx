@@ -167,6 +167,9 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
         fill_config(spec, size)
         begin_rules(spec, size)
     if args is not None:
+        spec.uses.clear()
+        spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
+        spec.owners.second.reset()
         fill_arguments(
             spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), PySequence_Fast_ITEMS(given), <size_t>len(given)
         )
@@ -183,15 +186,12 @@ cdef tuple accept_arguments(object args):
     return tuple(args)
 
 
-cdef int fill_arguments(NodeSpec& spec, Kernel kernel, Arguments args, size_t count) except -1:
+cdef inline int fill_arguments(NodeSpec& spec, Kernel kernel, Arguments args, size_t count) except -1:
     cdef int found = pack_arguments(spec.arguments, kernel, args, count)
-    spec.uses.clear()
     if found & HAS_STAND_INS:
         use_stand_ins(spec, args, count)
     fill_code(spec, kernel)
     spec.params.kernel.kernelParams = spec.arguments.pointers()
-    spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
-    spec.owners.second.reset()
     return own_arguments(args, count, spec.owners.second) if found else 0
 
 

@@ -87,9 +87,11 @@ cdef class RawArgument:
 
 
 cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_t count) except -1:
-    cdef const vector[Parameter]* parameters = kernel._parameters()
+    cdef const vector[Parameter]* parameters = kernel._known_parameters
     cdef size_t i
     cdef int found = 0
+    if parameters == NULL:
+        parameters = kernel._parameters()
     if count != parameters.size():
         raise TypeError(
             f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
@@ -207,7 +209,7 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, const Par
     )
 
 
-cdef int append_int(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
+cdef inline int append_int(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
     cdef int overflow = 0
     cdef long long value = PyLong_AsLongLongAndOverflow(arg, &overflow)
     if overflow == 0 and value >= to.ints.low and (value < 0 or <uint64_t>value <= to.ints.high):
