@@ -903,4 +903,10 @@ cdef object read_foreign_call(
 
 cdef PyMethodDef launch_definition
 cdef bytes launch_doc = LAUNCH.encode()
-give_method(InsertionPoint, &launch_definition, b"launch", <void*>launch_method, launch_doc)
+
+
+cdef int give_launch(type cls) except -1:
+    return give_method(cls, &launch_definition, b"launch", <void*>launch_method, launch_doc)
+
+
+give_launch(InsertionPoint)
