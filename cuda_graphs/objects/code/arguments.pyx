@@ -97,7 +97,11 @@ cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_
             f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
         )
     for i in range(count):
-        found |= append(pack, kernel, i, parameters[0][i], <object>args[i])
+        arg = <object>args[i]
+        if Py_TYPE(arg) == <PyTypeObject*>int:
+            append_int(pack, kernel, i, parameters[0][i], arg)
+        else:
+            found |= append(pack, kernel, i, parameters[0][i], arg)
     return found
 
 
@@ -149,11 +153,9 @@ cdef int reach_arguments(Arguments args, size_t count, int device) except -1:
     return 0
 
 
-cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
-    """Appends an argument, and returns what `pack_arguments` finds in it."""
+cdef int append(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
+    """Appends an argument, and returns what `pack_arguments` finds in it. An int comes here as the value of another type only."""
     cdef PyTypeObject* kind = Py_TYPE(arg)
-    if kind == <PyTypeObject*>int:
-        return append_int(pack, kernel, index, to, arg)
     if kind == <PyTypeObject*>float:
         return append_float(pack, kernel, index, to, PyFloat_AS_DOUBLE(arg))
     if kind == <PyTypeObject*>Buffer:
