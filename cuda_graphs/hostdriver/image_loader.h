@@ -210,6 +210,13 @@ typedef struct cgh_services {
     // the calling kernel. Returns 1 when all blocks are done, or 0 if the calling kernel must run the loop itself.
     int32_t (*share)(cgh_entry loop, const cgh_launch* launch, const void* params, uint32_t blocks,
                      cgh_loop_cost* cost);
+    // Returns memory in which the calling OS thread collects results of this launch until its last call of the entry,
+    // 64-byte aligned. `is_new` is set to 1 for the thread's first call of this function in the launch, when the
+    // contents are undefined, and to 0 later. After the blocks of a thread that has such memory, the driver calls the
+    // entry once more without blocks: with the number of all blocks as `first` and `end`. With `whole`, this call of
+    // the entry runs all blocks; no other follows. Returns NULL if more than `most_threads` threads may run blocks, if
+    // there is no memory, or if the blocks run in another way. The thread must then do without it.
+    void* (*collect)(size_t bytes, uint64_t most_threads, uint32_t whole, uint32_t* is_new);
     // CGH_WANTS_... flags: the optional services (`access`, `order`) that code must call, and FAST if functions of PTX
     // need not have the bits of a GPU
     uint64_t wants;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "core/driver/table.hpp"
 #include "device.hpp"
@@ -15,6 +16,8 @@ namespace {
 constexpr std::int64_t kMostThreads = 1024, kMostShared = 1 << 20, kMostStep = std::int64_t{1} << 31;
 constexpr std::size_t kMostSteps = 64;                  // operations of a bound
 constexpr int kWarp = 32, kLarge = 1024, kHeavy = 256;  // threads of a block
+constexpr std::int64_t kLoneBytes = 80 << 10;           // accesses for which one block of a GPU is fastest (shapes.py)
+constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
 
 // The same as a CUfunction: cuda.h lets a kernel take its place.
 CUfunction function_of(const cg::KernelHandle& kernel) {
@@ -58,13 +61,22 @@ TaskSize::TaskSize(const Row& row, std::size_t count, bool is_on_host)
 }
 
 TaskSize::Loop TaskSize::read_loop(const Row& row, std::size_t count) {
-    Loop found{
-        row.flag("parallel"), row.flag("fixed_block_dim"), row.flag("has_sums"), row.flag("heavy"), {}, {}, {}, 0, {}};
+    Loop found{row.flag("parallel"),
+               row.flag("fixed_block_dim"),
+               row.flag("has_sums"),
+               row.flag("heavy"),
+               {},
+               {},
+               {},
+               0,
+               0,
+               {}};
     if (row.get("block_dim") != nullptr) found.block = row.number("block_dim", 1, kMostThreads);
     if (row.get("threads") != nullptr) found.threads = row.number("threads");
     if (row.get("iterations") != nullptr) found.iterations = row.number("iterations");
     found.shared = static_cast<std::size_t>(row.number("shared_bytes", 0, kMostShared));
     row.number("line");
+    if (row.get("traffic") != nullptr) found.traffic = row.number("traffic");
     if (found.fixed_block && !found.block) fail(row.where, "has blocks of a fixed size without the size");
     if (row.get("axes") == nullptr) return found;
     const Where where{"the axes", Where::kNone, &row.where};
@@ -78,6 +90,17 @@ TaskSize::Loop TaskSize::read_loop(const Row& row, std::size_t count) {
             {read_bound(parts[0], count, where, &first), read_bound(parts[1], count, where, &second), step});
     }
     return found;
+}
+
+// Returns kNumber for a name that is no operation.
+TaskSize::Bound::Kind TaskSize::kind_of(const std::string& name) {
+    static const std::map<std::string, Bound::Kind> kinds{
+        {"add", Bound::Kind::kAdd}, {"sub", Bound::Kind::kSub},
+        {"mul", Bound::Kind::kMul}, {"floor_div", Bound::Kind::kFloorDiv},
+        {"min", Bound::Kind::kMin}, {"max", Bound::Kind::kMax},
+    };
+    const auto found = kinds.find(name);
+    return found == kinds.end() ? Bound::Kind::kNumber : found->second;
 }
 
 TaskSize::Bound TaskSize::read_bound(const Json& value, std::size_t count, const Where& where, std::size_t* steps) {
@@ -96,16 +119,30 @@ TaskSize::Bound TaskSize::read_bound(const Json& value, std::size_t count, const
         arguments_.insert(argument);
         return found;
     }
-    found.kind = name == "add"   ? Bound::Kind::kAdd
-                 : name == "sub" ? Bound::Kind::kSub
-                 : name == "mul" ? Bound::Kind::kMul
-                                 : Bound::Kind::kNumber;
+    found.kind = kind_of(name);
     if (found.kind == Bound::Kind::kNumber || parts.size() != 3) fail(where, "have a bound that is no expression");
     for (std::size_t i = 1; i < parts.size(); ++i) found.operands.push_back(read_bound(parts[i], count, where, steps));
     return found;
 }
 
-// None if a value is unknown, or beyond the range in which it can be computed.
+// None for a result beyond the range in which it can be computed.
+std::optional<__int128> TaskSize::apply(Bound::Kind kind, __int128 a, __int128 b) noexcept {
+    __int128 found = 0;
+    bool is_large = false;
+    if (kind == Bound::Kind::kMin) return std::min(a, b);
+    if (kind == Bound::Kind::kMax) return std::max(a, b);
+    if (kind == Bound::Kind::kAdd)
+        is_large = __builtin_add_overflow(a, b, &found);
+    else if (kind == Bound::Kind::kSub)
+        is_large = __builtin_sub_overflow(a, b, &found);
+    else if (kind == Bound::Kind::kMul || b == -1)  // the least number has no quotient by -1
+        is_large = __builtin_mul_overflow(a, b, &found);
+    else if (b != 0)  // the quotient by 0 is 0: the grid does not decide what a loop does
+        found = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    return is_large ? std::optional<__int128>() : found;
+}
+
+// None if a value is unknown, or beyond that range.
 std::optional<__int128> TaskSize::evaluate(const Bound& bound, const Values& values) {
     if (bound.kind == Bound::Kind::kNumber) return bound.number;
     if (bound.kind == Bound::Kind::kArgument) {
@@ -114,11 +151,7 @@ std::optional<__int128> TaskSize::evaluate(const Bound& bound, const Values& val
     }
     const auto a = evaluate(bound.operands[0], values), b = evaluate(bound.operands[1], values);
     if (!a || !b) return {};
-    __int128 found = 0;
-    const bool is_large = bound.kind == Bound::Kind::kAdd   ? __builtin_add_overflow(*a, *b, &found)
-                          : bound.kind == Bound::Kind::kSub ? __builtin_sub_overflow(*a, *b, &found)
-                                                            : __builtin_mul_overflow(*a, *b, &found);
-    return is_large ? std::optional<__int128>() : found;
+    return apply(bound.kind, *a, *b);
 }
 
 std::optional<__int128> TaskSize::count_iterations(const Loop& loop, const Values& values) {
@@ -160,6 +193,21 @@ unsigned TaskSize::shared_bytes(const cg::KernelHandle& kernel, const Loop& loop
     return static_cast<unsigned>(loop.shared);
 }
 
+// Returns true if the loops of a resident launch are so short that one block, which waits for no other, is faster than
+// several. Two blocks stay two: their sums have fixed bits, which may not depend on the work of other tasks.
+bool TaskSize::runs_in_one_block(std::int64_t block, const Values& values) const {
+    bool has_sums = false;
+    unsigned blocks = 1;
+    for (const Loop& loop : inner_) {
+        has_sums |= loop.has_sums;
+        if (!loop.parallel) continue;
+        const auto count = count_iterations(loop, values);
+        if (!count || *count > (loop.traffic == 0 ? block : std::max(block, kLoneBytes / loop.traffic))) return false;
+        blocks = std::max(blocks, count_blocks(loop, block, values, kMostBlocks));
+    }
+    return !(has_sums && blocks == 2);
+}
+
 cg::LaunchSize TaskSize::compute_resident(const cg::KernelHandle& kernel, const Values& values) const {
     std::int64_t block = 1, most = 1;  // on the host driver one thread runs all iterations
     if (!is_on_host_) {
@@ -178,6 +226,7 @@ cg::LaunchSize TaskSize::compute_resident(const cg::KernelHandle& kernel, const 
         if (loop.parallel)
             size.grid[0] =
                 std::max(size.grid[0], count_blocks(loop, loop.fixed_block && block == 1 ? 1 : block, values, most));
+    if (!is_on_host_ && runs_in_one_block(block, values)) size.grid[0] = 1;
     return size;
 }
 

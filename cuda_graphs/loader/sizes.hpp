@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "core/graphs/named_parameter.hpp"
@@ -37,7 +38,7 @@ class TaskSize {
   private:
     // A bound of a loop: a number, an argument, or an operation of two bounds.
     struct Bound {
-        enum class Kind { kNumber, kArgument, kAdd, kSub, kMul };
+        enum class Kind { kNumber, kArgument, kAdd, kSub, kMul, kFloorDiv, kMin, kMax };
         Kind kind = Kind::kNumber;
         std::int64_t number = 0;  // of an argument too
         std::vector<Bound> operands;
@@ -50,15 +51,19 @@ class TaskSize {
         bool parallel, fixed_block, has_sums, heavy;
         std::optional<std::int64_t> block, threads, iterations;
         std::size_t shared = 0;
+        std::int64_t traffic = 0;  // bytes that an iteration accesses; 0 for heavy ones and in older files
         std::optional<std::vector<Axis>> axes;
     };
     struct Shape;
 
     Loop read_loop(const Row& row, std::size_t count);
     Bound read_bound(const Json& value, std::size_t count, const Where& where, std::size_t* steps);
+    static Bound::Kind kind_of(const std::string& name);
+    static std::optional<__int128> apply(Bound::Kind kind, __int128 a, __int128 b) noexcept;
     static std::optional<__int128> evaluate(const Bound& bound, const Values& values);
     static std::optional<__int128> count_iterations(const Loop& loop, const Values& values);
     static unsigned count_blocks(const Loop& loop, std::int64_t share, const Values& values, std::int64_t most);
+    bool runs_in_one_block(std::int64_t block, const Values& values) const;
     cg::LaunchSize compute_resident(const cg::KernelHandle& kernel, const Values& values) const;
     static unsigned shared_bytes(const cg::KernelHandle& kernel, const Loop& loop);
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.graph.display.reading import Reading
 from cuda_graphs.graph.nodes import node_kinds as kinds
-from cuda_graphs.graph.nodes.places import reading_places
+from cuda_graphs.graph.nodes.places import address_words, reading_places
 from cuda_graphs.graph.nodes.restoring import counter_of, memory_of_counter
 from cuda_graphs.objects.code.signature import FORMS
 
@@ -199,7 +199,8 @@ class NodeRows:
         if slot is not None:
             if len(data) == 8 and self.is_address(value):
                 self.problem(
-                    node, f"passes the address {value:#x} as a plain integer ({slot.path}): pass the array"
+                    node,
+                    f"passes the address {address_words(value)} as a plain integer ({slot.path}): pass the array",
                 )
             return data.hex()
         name = FORMS[form]
@@ -234,7 +235,9 @@ class NodeRows:
             return self.tables.memory.add_words(value, kernel.temps[slot.path])
         found = self.find(node, value)
         if found is None and value:
-            self.problem(node, f"uses the array {slot.path!r} ({value:#x}), which is not saved: {REMEDY}")
+            self.problem(
+                node, f"uses the array {slot.path!r} ({address_words(value)}), which is not saved: {REMEDY}"
+            )
         return found or data.hex()
 
     def word(self, node: Any, number: int, form: str, value: int) -> Any:
@@ -249,10 +252,11 @@ class NodeRows:
         if form in ("int", "uint", "integer") and is_address:
             self.problem(
                 node,
-                f"passes the address {value:#x} as a plain integer (argument {number}): declare a pointer",
+                f"passes the address {address_words(value)} as a plain integer (argument {number}): declare a pointer",
             )
         elif is_address and found is None:
-            self.problem(node, f"uses memory at {value:#x} (argument {number}), which is not saved: {REMEDY}")
+            memory = address_words(value)
+            self.problem(node, f"uses memory at {memory} (argument {number}), which is not saved: {REMEDY}")
         if found is not None:
             return found
         return int.from_bytes(data, "little", signed=form == "int") if form in INTEGERS else data.hex()
@@ -264,7 +268,8 @@ class NodeRows:
             if value in self._conditions or self.is_address(value):
                 self.problem(
                     node,
-                    f"passes the address or condition {value:#x} in a structure (argument {number}): pass it alone",
+                    f"passes the address or condition {address_words(value)} in a structure (argument {number}): pass "
+                    "it alone",
                 )
 
     def is_address(self, value: int) -> bool:
@@ -272,9 +277,10 @@ class NodeRows:
 
     def accesses(self, node: Any) -> dict[str, Any]:
         """Return the declared accesses of a kernel or callback, if all of them are in memory that is saved."""
-        if node.reads is None:
+        declared = node._declared()
+        if declared[0] is None:
             return {}
-        spans = [[self.span(span) for span in found] for found in (node.reads, node.writes)]
+        spans = [[self.span(span) for span in found] for found in declared]
         if any(None in found for found in spans):
             return {}
         return {"reads": spans[0], "writes": spans[1]}
@@ -297,14 +303,16 @@ class NodeRows:
             return self.use(used[name], 0)
         found = self.find(node, address)
         if found is None:
-            self.problem(node, f"uses memory at {address:#x} as its {name}, which is not saved: {REMEDY}")
+            self.problem(
+                node, f"uses memory at {address_words(address)} as its {name}, which is not saved: {REMEDY}"
+            )
         return found
 
     def memcpy(self, node: Any) -> dict[str, Any]:
         used = kinds.operand_parameters(node)
         places = {
-            "dst": self.place(node, "dst", used, node.dst),
-            "src": self.place(node, "src", used, node.src),
+            "dst": self.place(node, "dst", used, node._destination),
+            "src": self.place(node, "src", used, node._source),
         }
         for place in places.values():
             if node.height * node.depth > 1 and place is not None and place[0] == "m" and self.name_of(place):
@@ -351,7 +359,7 @@ class NodeRows:
     def free(self, node: Any) -> dict[str, Any]:
         number = self._allocs.get(node._address)
         if number is None:
-            self.problem(node, f"frees memory at {node._address:#x} of another graph")
+            self.problem(node, f"frees memory at {address_words(node._address)} of another graph")
         return {"alloc": number}
 
     # ---- others

@@ -3,8 +3,7 @@
 """The sizes of launches of kernels of Python.
 
 A task runs all its iterations with any grid, and the best grid depends on the driver. A file has the description of
-each task (TaskInfo). The loader computes the grid from it, as a call of the kernel does; but it knows no rule for loops
-that are faster in one block, and no bounds with `//`, `min` or `max`.
+each task (TaskInfo). The loader computes the grid from it, as a call of the kernel does.
 """
 
 from __future__ import annotations
@@ -30,16 +29,20 @@ OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
+    "floor_div": lambda a, b: a // b if b else 0,  # the grid does not decide what a loop does
+    "min": min,
+    "max": max,
 }
 MOST_STEPS = 64  # operations of a bound
 MOST_THREADS = 1024
+MOST_BLOCKS = 2**31 - 1
 
 
 def describe_task(info: TaskInfo, is_inner: bool = False) -> dict[str, Any]:
     """Return the row of a task: what its size depends on. Bounds name arguments by their number."""
     places = {(slot.kind, slot.path, slot.axis): number for number, slot in enumerate(info.slots)}
     row: dict[str, Any] = {name: getattr(info, name) for name in (*FLAGS, *NUMBERS)}
-    row["shared_bytes"], row["line"] = info.dynamic_bytes, info.line
+    row["shared_bytes"], row["line"], row["traffic"] = info.dynamic_bytes, info.line, info.traffic
     row["axes"] = None if is_inner else bounds_of(info.axes, places)
     row["tasks"] = [
         describe_task(each, True) | {"axes": bounds_of(each.axes, places)} for each in info.resident_tasks
@@ -95,6 +98,7 @@ class TaskSize:
         if info.block_dim is not None:
             row.number("block_dim", 1, MOST_THREADS)
         info.dynamic_bytes, info.line = row.number("shared_bytes", 0, 2**20), row.number("line")
+        info.traffic = 0 if row.get("traffic") is None else row.number("traffic", 0)  # older files have none
         info.axes = None
         if row.get("axes") is not None:
             info.axes = [check_axis(axis, count, f"axes of {row.where}") for axis in row.items("axes")]
@@ -110,6 +114,9 @@ class TaskSize:
             loops = [each for each in info.resident_tasks if each.parallel]
             shares = [1 if each.fixed_block_dim and resident.block == 1 else resident.block for each in loops]
             grid = blocks(loops, shares, values, resident.max_blocks)
+            if is_lone(loops, [resident.lone_iterations(each) for each in loops], values):
+                has_sums = any(each.has_sums for each in info.resident_tasks)
+                grid = grid if has_sums and blocks(loops, shares, values, MOST_BLOCKS) == 2 else 1
             shared = dynamic_shared(kernel, info)
             return LaunchConfig(grid=grid, block=resident.block, shmem_size=shared, is_cooperative=True)
         shared = dynamic_shared(kernel, info)
@@ -133,6 +140,12 @@ def blocks(loops: Sequence[Any], shares: Sequence[int], values: Mapping[int, int
         count = iterations(loop, values)
         found = max(found, most if count is None else -(-count // share))
     return min(found, most)
+
+
+def is_lone(loops: Sequence[Any], most: Sequence[int], values: Mapping[int, int]) -> bool:
+    """Return whether the numbers of iterations are known, and so small that one block is faster than several."""
+    counts = [iterations(loop, values) for loop in loops]
+    return all(count is not None and count <= limit for count, limit in zip(counts, most, strict=True))
 
 
 def iterations(loop: Any, values: Mapping[int, int]) -> int | None:

@@ -237,9 +237,17 @@ class Services(ptx_rig.Services):
         pieces = ptx_rig.Launch((blocks, 1, 1), (1, 1, 1), (1, 1, 1), 0)
         shared = np.full(MOST_SHARED, 0x5A, np.uint8)
         memory = shared.ctypes.data + -shared.ctypes.data % 128
-        for i in reversed(range(blocks)):
-            loop(ctypes.addressof(pieces), params, memory, i, i + 1)
+        self.run_pieces(loop, pieces, params, memory)
         return 1
+
+    def run_pieces(self, entry, launch, params, shared):
+        """Runs the blocks of a launch, the last one first, and the last call of a thread that collects."""
+        blocks = launch.grid[0]
+        for i in reversed(range(blocks)):
+            entry(ctypes.addressof(launch), params, shared, i, i + 1)
+        if self.collections:
+            entry(ctypes.addressof(launch), params, shared, blocks, blocks)
+            self.collections.clear()
 
     def vprintf(self, form, values):
         at = iter(range(values, values + 8 * 64, 8))
@@ -351,6 +359,7 @@ def linked(code, names, services):
     builder.import_symbol("cgh_assert_fail", services.table.functions[2])
     builder.import_symbol("cgh_scratch", services.table.functions[4])
     builder.import_symbol("cgh_share", services.table.functions[12])
+    builder.import_symbol("cgh_collect", services.table.functions[13])
     for name in names:
         builder.export_symbol(name)
     return builder.link(jit(), f"test{next(_numbers)}")
@@ -374,8 +383,7 @@ def on_x86(program, arrays, flat, grid=3):
         entry = ptx_rig.ENTRY(code[info.entry])
         shared = np.full(info.shared_bytes + 128, 0x5A, np.uint8)
         memory = shared.ctypes.data + -shared.ctypes.data % 128
-        for i in reversed(range(blocks)):
-            entry(ctypes.addressof(launch), block.ctypes.data, memory, i, i + 1)
+        services.run_pieces(entry, launch, block.ctypes.data, memory)
 
     run_plan(artifact.plan, run, services.conditions)
     printed["x86"] = "".join(services.printed)

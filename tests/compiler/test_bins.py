@@ -11,7 +11,7 @@ from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.language.annotations import ArraySpec
 from cuda_graphs.compiler.pipeline import generate, lower
-from tests.compiler.rig import cg, function_of, pairs_of, run_all
+from tests.compiler.rig import SEED, Services, cg, function_of, on_x86, pairs_of, run_all
 
 RNG = np.random.default_rng(5)
 BYTES = RNG.integers(0, 12, 1000).astype("u1")
@@ -91,12 +91,54 @@ def k(x: ndarray(u8, 1), bins: ndarray(f32, 1)):
     assert np.signbit(found).all()
 
 
+@pytest.fixture
+def asked(monkeypatch):
+    """Requests of pieces of loops for memory of their thread: (arguments, the array `bins` at that time)."""
+    found, collect = [], Services.collect
+
+    def noted(self, *given):
+        found.append((given, found_bins.copy()))
+        return collect(self, *given)
+
+    found_bins = np.zeros(12, "i4")
+    monkeypatch.setattr(Services, "collect", noted)
+
+    def run(bins):
+        nonlocal found_bins
+        found_bins = bins
+        given = {"x": BYTES, "bins": bins}
+        program, _ = lower(histogram, specialise(histogram, given), verify_ir=True)
+        on_x86(program, given, given | {"random.seed": SEED})
+        return found
+
+    return run
+
+
+def test_a_thread_adds_its_bins_to_the_array_in_its_last_call(asked):
+    """Not in the calls before it, for pieces of the loop. (The rig runs three pieces, in one thread.)"""
+    bins = np.zeros(12, "i4")
+    seen = [before for _, before in asked(bins)]
+    np.testing.assert_array_equal(seen, np.zeros((4, 12)))
+    np.testing.assert_array_equal(bins, np.bincount(BYTES, minlength=12))
+
+
+@pytest.mark.parametrize(
+    ("elements", "threads"),
+    [(100, 5), (500, 1), (501, 0), (1 << 22, 0)],
+    ids=["five threads", "one", "too few atomics", "too large"],
+)
+def test_bins_pay_from_two_atomics_for_each_element_and_thread_on(asked, elements, threads):
+    ((size, most_threads),) = {given[:2] for given, _ in asked(np.zeros(elements, "i4"))}
+    assert size == -(-4 * elements // 64) * 64
+    assert most_threads == threads
+
+
 def test_both_versions_are_in_the_code():
     text = compile_kernel(
         histogram, specialise(histogram, {"x": BYTES, "bins": np.zeros(3, "i4")}), X86()
     ).llvm
     assert "atomicrmw add ptr" in text
-    assert "alloca [4096 x i32], align 64" in text
+    assert "call noalias ptr @cgh_collect(" in text
 
 
 @pytest.mark.parametrize("kind", ["min", "max"])

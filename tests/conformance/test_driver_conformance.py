@@ -148,6 +148,7 @@ def test_the_answers_do_not_depend_on_the_number_of_worker_threads(
 
 
 @pytest.mark.cuda
+@pytest.mark.timeout(300)  # many cases are processes with contexts of their own, beside those of the other tests
 def test_libcuda_still_answers_as_recorded(tmp_path: Path) -> None:
     """On the kind of machine that h200.json is of: what was recorded does not depend on the day."""
     try:

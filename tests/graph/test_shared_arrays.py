@@ -274,6 +274,15 @@ def test_a_chain_takes_the_memory_of_two_arrays(early, stream):
     assert (to.to_numpy() == 1024).all()
 
 
+def test_a_long_chain_takes_the_memory_of_two_arrays_and_half_of_the_others_share_with_each():
+    """Comparing all pairs in Python took 71 s for 4,000 arrays."""
+    g, x, to = cg.GraphDef(), cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
+    chain(g, x, to, 3001)
+    use = g.memory
+    assert (use.peak, use.least) == (2 * 1280, 2 * 4 * N)
+    assert {len(each.shares) for each in use.arrays} == {1499}
+
+
 def test_an_executable_takes_the_memory_of_the_plan(stream):
     size = 16 << 20  # floats: 64 MiB
     g, x, to = cg.GraphDef(), cg.full(size, 1, cg.f32), cg.zeros(size, cg.f32)

@@ -435,6 +435,25 @@ def test_nodes_are_fused_first_and_edges_between_the_others_are_early(stream):
             graph[node]
 
 
+def test_an_update_whose_early_edges_are_refused_leaves_the_fused_nodes(kernels, stream):
+    x, b, c, d = cg.zeros(1, cg.i32), ramp(), ramp(2.0), ramp(3.0)
+    g, nodes = chain((scale, b, 2.0), (add, b, c), (shift, d, c), (shift, c, d), (add, b, c))
+    graph = g.instantiate(optimize=True, early_edges=True)
+    nodes[3].update(kernel=kernels.add, args=(x, 1, 1))
+    with pytest.raises(RuntimeError, match="has to become a full one"):
+        graph.update(g)
+    assert [len(each.nodes) for each in graph.explain().fusion if each.is_fused] == [2]
+    with pytest.raises(ValueError, match="it runs in the launch of"):
+        graph[nodes[0]]
+    run(graph, stream)
+    wanted = [ramp(), ramp(2.0), ramp(3.0)]
+    for kernel, to, argument in ((scale, 0, 2.0), (add, 0, 1), (shift, 2, 1), (shift, 1, 2), (add, 0, 1)):
+        kernel(wanted[to], argument if kernel is scale else wanted[argument], stream=stream)
+    stream.sync()
+    assert numbers([b, c, d]) == numbers(wanted)
+    assert x[0] == 0
+
+
 def test_options_that_exclude_each_other_are_refused():
     g, _ = chain((scale, ramp(), 2.0))
     with pytest.raises(ValueError, match="exclude each other"):

@@ -179,6 +179,24 @@ def test_an_updated_graph_counts_the_new_loops(arrays, stream):
     assert run(graph, stream) == (3, False)
 
 
+def test_a_graph_counts_the_new_loops_after_an_update_to_memory_that_a_value_does_not_fit(arrays, stream):
+    def define(last, dst):
+        g = cg.GraphDef()
+        loop = on_predicate(g.call(begin, *arrays, last), arrays, max_iterations=100, name="loop")
+        loop.body.call(work, *arrays)
+        loop.memcpy(dst, cg.zeros(100), g.param("size", cg.u64, default=4))
+        return g
+
+    first, second = define(4, cg.zeros(100)), define(7, cg.zeros(10))
+    graph = first.instantiate()
+    graph.set(size=400)
+    assert run(graph, stream) == (4, False)
+    with pytest.raises(ValueError, match="beyond the end"):
+        graph.update(second)
+    graph.set(size=40)
+    assert run(graph, stream) == (7, False)
+
+
 def test_only_loops_with_a_name_and_a_count_are_listed(arrays, stream):
     _, left, _ = arrays
     g = cg.GraphDef()

@@ -12,6 +12,7 @@ import cuda_graphs as cg
 from cuda_graphs import testing
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.kernels import shapes
+from cuda_graphs.kernels.call.replay_strategy import MOST_GRAPHS
 from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM, default_stream
 from tests.thread_rig import side_by_side
 
@@ -156,3 +157,52 @@ def test_calls_of_many_threads_are_all_done(together):
     for x, y in arrays:
         assert x.to_numpy().tolist() == [8.0 * CALLS] * 9
         assert y.to_numpy().tolist() == [4.0 * CALLS] * 2
+
+
+def launches_of(kernel, *args):
+    """Return the driver's launches in a call: (of graphs, of kernels, graphs made)."""
+    with testing.calls() as made:
+        kernel(*args)
+    names = "cuGraphLaunch", "cuLaunchKernel", "cuGraphInstantiateWithParams"
+    return tuple(made.get(name, 0) for name in names)
+
+
+@pytest.mark.parametrize("status", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_NOT_SUPPORTED"])
+@pytest.mark.parametrize("function", ["cuGraphInstantiateWithParams", "cuGraphAddNode", "cuGraphLaunch"])
+@pytest.mark.parametrize("loop", ["auto", "host"])
+def test_without_memory_for_a_graph_the_same_tasks_are_launched(together, counted, function, status, loop):
+    kernel = cg.kernel(stages, loop=loop)
+    x, y, total = (cg.ones(4) for _ in range(3))
+    one_by_one = launches_of(kernel, x, y, total, 1.0)
+    for _ in range(2):
+        kernel(x, y, total, 1.0)
+    with testing.fail(function, code=status) as failure:
+        assert launches_of(kernel, x, y, total, 1.0)[1] == one_by_one[1]
+    assert failure.happened
+    assert [launches_of(kernel, x, y, total, 1.0) for _ in range(3)] == [one_by_one] * 3
+    assert "1 specialisations" in repr(kernel)
+    other, wanted = cg.kernel(stages), [cg.ones(4) for _ in range(3)]
+    for _ in range(7):
+        other(*wanted, 1.0)
+    for one, another in zip((x, y, total), wanted, strict=True):
+        assert one.to_numpy().tolist() == another.to_numpy().tolist()
+
+
+def test_a_kernel_with_its_most_graphs_launches_the_tasks_of_further_specialisations(together, counted):
+    @cg.kernel
+    def many(x: Floats, y: Floats, number: cg.template()):
+        for i in x:
+            x[i] += number
+        for i in y:
+            y[i] = x[0]
+        for i in x:
+            x[i] += y[0]
+        y[0] += x[0]
+
+    x, y = cg.zeros(4), cg.zeros(5)
+    numbers = range(MOST_GRAPHS + 3)
+    for _ in range(4):
+        for number in numbers:
+            many(x, y, number)
+    found = [launches_of(many, x, y, number) for number in numbers]
+    assert found == [(1, 0, 0)] * MOST_GRAPHS + [(0, 4, 0)] * 3

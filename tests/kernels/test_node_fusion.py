@@ -334,6 +334,45 @@ def test_a_refused_update_leaves_the_fused_nodes(stream):
     assert numbers([c]) == numbers([ramp(2.0)])
 
 
+def test_an_update_to_further_nodes_is_refused_as_such_if_arrays_share_memory(stream):
+    b, c = ramp(), ramp(2.0)
+    g = cg.GraphDef()
+    array = g.alloc(shape=N, dtype=cg.f32)
+    nodes = [array.memcpy(array, c).call(scale, array, 2.0)]
+    nodes += [nodes[0].call(add, b, array)]
+    nodes[1].free(array)
+    graph = g.instantiate(optimize=True)
+    assert len(fused(graph)) == 1
+    nodes[1].call(add, b, c).call(add, b, c)
+    with pytest.raises(cg.GraphUpdateError, match="were edited"):
+        graph.update(g)
+    assert len(fused(graph)) == 1
+    run(graph, stream)
+    wanted = ramp().to_numpy() * np.float32(1.01) + np.float32(2) * ramp(2.0).to_numpy()
+    assert np.array_equal(b.to_numpy(), wanted)
+
+
+def test_nodes_do_their_own_work_after_an_update_to_memory_that_a_value_does_not_fit(stream):
+    b, c, small = ramp(), ramp(2.0), cg.zeros(10, cg.f32)
+    g, nodes = chain((scale, b, 2.0), (add, b, c))
+    size = g.param("size", cg.u64, default=40)
+    copy = nodes[1].memcpy(ramp(3.0), c, size)
+    graph = g.instantiate(optimize=True)
+    graph.set(size=400)
+    copy.update(dst=small, size=size)
+    nodes[0].update(args=(b, 4.0))
+    with pytest.raises(ValueError, match="beyond the end"):
+        graph.update(g)
+    assert fused(graph) == []
+    assert "refuse" in reasons(graph)[0]
+    run(graph, stream, size=40)
+    expected = ramp().to_numpy() * np.float32(4)
+    assert np.array_equal(b.to_numpy(), expected * np.float32(1.01) + ramp(2.0).to_numpy())
+    assert small.to_numpy().tolist() == ramp(2.0).to_numpy()[:10].tolist()
+    graph.update(g)
+    assert len(fused(graph)) == 1
+
+
 def test_disabled_nodes_stay_disabled_in_an_update(stream):
     b, c = ramp(), ramp(2.0)
     g, nodes = chain((scale, b, 2.0), (shift, c, b), (scale, b, 0.5), (add, b, c))

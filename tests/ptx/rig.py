@@ -83,6 +83,16 @@ class Services:
                 ctypes.c_void_p,
             ),
         ),
+        (
+            "collect",
+            ctypes.CFUNCTYPE(
+                ctypes.c_void_p,
+                ctypes.c_size_t,
+                ctypes.c_uint64,
+                ctypes.c_uint32,
+                ctypes.POINTER(ctypes.c_uint32),
+            ),
+        ),
     )
 
     def __init__(self, wants: int = 0):
@@ -93,6 +103,7 @@ class Services:
         self.buffers: list[ctypes.Array] = []
         self.released: list[int] = []
         self.slept: list[int] = []
+        self.collections: list[int] = []  # the memory of the one thread, until its last call
         self.ticks = 0
         self.callbacks = [kind(getattr(self, name)) for name, kind in self.KINDS]
         self.table = loader.Services(wants=wants)
@@ -122,6 +133,17 @@ class Services:
     def scratch(self, size: int) -> int:
         self.buffers.append(ctypes.create_string_buffer(size + 64))
         return -(-ctypes.addressof(self.buffers[-1]) // 64) * 64
+
+    def collect(self, size: int, most_threads: int, whole: int, is_new) -> int | None:
+        if most_threads == 0:
+            return None
+        if whole:
+            is_new[0] = 1
+            return self.scratch(size)
+        is_new[0] = not self.collections
+        if not self.collections:
+            self.collections.append(self.scratch(size))
+        return self.collections[0]
 
     def access(self, address: int, size: int, site, *place: int) -> None:
         found = site.contents

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds arrays whose changes parts of a loop may collect before they apply them (bins.py): `bins[x[i]] += 1`.
+"""Finds arrays whose changes threads or blocks may collect before they apply them (bins.py): `bins[x[i]] += 1`.
 
 The rules are those of privatise_atomics, applied to all elements of the array at once. The loop changes the array only
 by atomics of one kind whose old values are unused. Memory that may alias it is not touched in another way, except by
@@ -16,7 +16,7 @@ from .privatise_atomics import LoopAccesses
 
 __all__ = ["BIN_BYTES", "mark_bins"]
 
-BIN_BYTES = 1 << 14  # of the bins of one array: they fit into the first-level cache beside the streamed data
+BIN_BYTES = 1 << 14  # of the bins of one array in the shared memory of a block
 MAX_ARRAYS = 2  # the most arrays with bins in one loop
 
 

@@ -279,6 +279,12 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
     return status;
 }
 
+bool has_places(const GraphExecHandle& exec, const NodeRecord& node, const NodeSpec& spec) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    const std::lock_guard lock(box.mutex);
+    return box.parameters && box.parameters->has_places(node, spec);
+}
+
 namespace {
 
 // Returns true when the executable is about to match its own definition in another shape.

@@ -434,6 +434,23 @@ CUresult ExecParameters::fill(ExecNode& node, NodeSpec& spec, ParameterProblem* 
     return CUDA_SUCCESS;
 }
 
+bool ExecParameters::has_places(const NodeRecord& node, const NodeSpec& spec) const {
+    const auto is_place = [](const ParameterUse& use) { return use.is_place(); };
+    if (std::none_of(spec.uses.begin(), spec.uses.end(), is_place)) return true;
+    const auto names_it = [&](const ExecNode& each) { return each.node() == &node && !each.is_destroyed(); };
+    const auto found = std::find_if(nodes_.begin(), nodes_.end(), names_it);
+    if (found == nodes_.end()) return false;
+    if (spec.kind == NodeKind::kKernel) {
+        const KernelHandle code = kernel_of_node(spec.params.kernel.func, spec.params.kernel.kern);
+        if (!code || *code != *found->kernel()) return false;
+    }
+    const auto index = static_cast<std::uint32_t>(found - nodes_.begin());
+    return std::all_of(spec.uses.begin(), spec.uses.end(), [&](const ParameterUse& use) {
+        const std::size_t i = use.is_place() ? find(*use.parameter) : 0;
+        return !use.is_place() || (i != all_.size() && uses(all_[i], index));
+    });
+}
+
 void ExecParameters::replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses) {
     const auto names_it = [&](const ExecNode& node) { return node.node() == fresh.node() && !node.is_destroyed(); };
     auto node = std::find_if(nodes_.begin(), nodes_.end(), names_it);

@@ -490,6 +490,7 @@ cdef extern from "executable.hpp" namespace "cg" nogil:
     cpp_bool is_node_of(const GraphExecHandle& graph, const NodeRecord& node) noexcept
     CUresult set_exec_node(
         const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, ParameterProblem* problem) except +
+    cpp_bool has_places(const GraphExecHandle& graph, const NodeRecord& node, const NodeSpec& spec) except +
     CUresult set_exec_child(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, GraphBox& child) except +
     CUresult set_exec_enabled(const GraphExecHandle& graph, const NodeRecord& node, cpp_bool enabled) except +
     CUresult get_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool* enabled) except +
@@ -507,6 +508,7 @@ cdef extern from "place_uses.hpp" namespace "cg" nogil:
     vector[PlaceWord] list_place_words(const NodeSpec& spec, const vector[Parameter]* parameters) except +
     void drop_place_uses(vector[ParameterUse]& uses) except +
     cpp_bool has_fixed_addresses(const NodeSpec& spec) noexcept
+    void own_arguments(NodeSpec& spec, const vector[Parameter]& parameters) except +
     void write_settled(NodeSpec& spec, const PlaceWord& word, const vector[Parameter]* parameters) except +
     void show_wanted(NodeSpec& loaded, const NodeParameters& parameters) noexcept
     vector[NodeRecord*] list_users(GraphBox& graph, const NamedParameter& parameter) except +

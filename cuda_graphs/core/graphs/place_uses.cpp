@@ -63,17 +63,12 @@ bool has_fixed_addresses(const NodeSpec& spec) noexcept {
     return copy.Height > 1 || copy.Depth > 1;
 }
 
-namespace {
-
-// Copies the arguments of a spec that was loaded: they are the driver's.
 void own_arguments(NodeSpec& spec, const std::vector<Parameter>& parameters) {
-    if (spec.arguments.size() != 0) return;
+    if (spec.arguments.size() != 0 || spec.params.kernel.kernelParams == nullptr) return;
     for (std::size_t i = 0; i < parameters.size(); ++i)
         spec.arguments.append_copy(spec.params.kernel.kernelParams[i], parameters[i].size);
     spec.params.kernel.kernelParams = spec.arguments.pointers();
 }
-
-}  // namespace
 
 // The operands of copies are declared as unified memory, as write_value does: an executable that had the place as a
 // parameter takes the node in an update.

@@ -35,6 +35,9 @@ void drop_place_uses(std::vector<ParameterUse>& uses);
 // placeholder would be as large as the rows.
 bool has_fixed_addresses(const NodeSpec& spec) noexcept;
 
+// Copies the arguments of a kernel that were loaded from a node: they are the driver's until the node gets others.
+void own_arguments(NodeSpec& spec, const std::vector<Parameter>& parameters);
+
 // Writes the address of a place's own memory.
 void write_settled(NodeSpec& spec, const PlaceWord& word, const std::vector<Parameter>* parameters);
 

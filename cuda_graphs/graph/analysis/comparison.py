@@ -24,7 +24,8 @@ from cuda_graphs.graph.nodes.node_kinds import (
     KernelNode,
     MemsetNode,
 )
-from cuda_graphs.graph.nodes.places import as_stand_in
+from cuda_graphs.graph.nodes.places import address_words, array_at, as_stand_in
+from cuda_graphs.graph.operands.graph_array import GraphArray
 from cuda_graphs.graph.operands.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -333,6 +334,8 @@ def value_of(argument: Any) -> tuple[Any, ...]:
     """Return an argument as (value, description of the rest): memory by its address, others by their values."""
     if isinstance(argument, Parameter):
         return f"parameter {argument.name}", ""
+    if isinstance(argument, AllocNode | GraphArray):  # which has no address yet, or one that is only an int
+        return argument._address, ""
     interface = getattr(argument, "__cuda_array_interface__", None) or getattr(
         argument, "__array_interface__", None
     )
@@ -346,4 +349,6 @@ def value_of(argument: Any) -> tuple[Any, ...]:
 
 def argument_text(value: tuple[Any, ...]) -> str:
     what, rest = value
-    return f"{rest} at {what:#x}" if rest else repr(what) if not isinstance(what, str) else what
+    if isinstance(what, int) and (rest or array_at(what) is not None):
+        return f"{rest} at {address_words(what)}" if rest else address_words(what)
+    return repr(what) if not isinstance(what, str) else what

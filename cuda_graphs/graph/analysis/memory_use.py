@@ -19,15 +19,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
-from operator import and_, methodcaller
+from operator import methodcaller, or_
 from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.graph.nodes.node_kinds import AllocNode, FreeNode
 from cuda_graphs.graph.operands.spans import Span
 
 from .accesses import all_accesses, own_accesses
-from .order import CyclicError, Order
-from .sharing import SharingPlan, find_uses, plan_sharing
+from .order import Access, CyclicError, Order, SpanIndex, bits_of
+from .sharing import SharingPlan, find_uses, plan_sharing, wholly_after
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
@@ -96,9 +96,7 @@ def memory_use(graph: Definition) -> MemoryUse:
     alloc_nodes = lives[:]
     if plans:
         lives += temporary_lives(order)
-    takers = passing(order, lives)
-    used = [i for i, life in enumerate(lives) if life.users]
-    place = {i: number for number, i in enumerate(used)}
+    used = [life for life in lives if life.users]
     shares = sharing_of(alloc_nodes, plans)
     arrays = tuple(
         AllocatedMemory(
@@ -106,9 +104,7 @@ def memory_use(graph: Definition) -> MemoryUse:
         )
         for life in lives
     )
-    least = heaviest_antichain(
-        [lives[i].span.run for i in used], [[place[j] for j in takers[i]] for i in used]
-    )
+    least = heaviest_antichain([life.span.run for life in used], passing(order, used))
     peak = sum(plan.size for plan in plans) + bytes_outside(alloc_nodes, plans)
     return MemoryUse(peak, least, arrays)
 
@@ -117,8 +113,11 @@ def sharing_of(
     lives: Sequence[Life], plans: Sequence[SharingPlan]
 ) -> Mapping[AllocNode | Temporary, tuple[AllocNode | Temporary, ...]]:
     """Return, for each alloc node and temporary, those that have some of the same bytes."""
+    index = index_of(lives)
     found: dict[AllocNode | Temporary, tuple[AllocNode | Temporary, ...]] = {
-        life.node: tuple(other.node for other in lives if other is not life and other.span.meets(life.span))
+        life.node: tuple(
+            lives[i].node for i in bits_of(meeting(lives, index, life.span)) if lives[i] is not life
+        )
         for life in lives
     }
     for plan in plans:
@@ -156,15 +155,14 @@ def list_lives(order: Order) -> list[Life]:
         if isinstance(node, AllocNode)
     ]
     before = order.before([life.begin for life in lives]) if lives else []
+    numbers: dict[int, list[int]] = {}
+    for i, life in enumerate(lives):
+        numbers.setdefault(life.span.start, []).append(i)
     for step, node in enumerate(order.nodes):
         if isinstance(node, FreeNode):
-            earlier = [
-                life
-                for i, life in enumerate(lives)
-                if life.span.start == node._address and before[step] >> i & 1
-            ]
+            earlier = [i for i in numbers.get(node._address, ()) if before[step] >> i & 1]
             if earlier:
-                earlier[-1].end = step
+                lives[earlier[-1]].end = step
     return lives
 
 
@@ -182,6 +180,8 @@ def find_users(order: Order, lives: Sequence[Life]) -> None:
         return
     begun = order.before([life.begin for life in lives])
     ended = order.before([life.begin if life.end is None else life.end for life in lives])
+    endless = sum(1 << i for i, life in enumerate(lives) if life.end is None)
+    index = index_of(lives)
     for step, node in enumerate(order.nodes):
         if isinstance(node, AllocNode | FreeNode):
             continue
@@ -190,11 +190,21 @@ def find_users(order: Order, lives: Sequence[Life]) -> None:
             for each in all_accesses(node)
             if each.what == "memory" and isinstance(each.span.start, int)
         ]
-        anywhere = may_access_anything(node)
-        for i, life in enumerate(lives):
-            is_over = life.end is not None and ended[step] >> i & 1
-            if begun[step] >> i & 1 and not is_over and (anywhere or any(map(life.span.meets, accessed))):
-                life.users.append(step)
+        alive = begun[step] & (~ended[step] | endless)
+        if not may_access_anything(node):
+            alive &= reduce(or_, (meeting(lives, index, span) for span in accessed), 0)
+        for i in bits_of(alive):
+            lives[i].users.append(step)
+
+
+def index_of(lives: Sequence[Life]) -> SpanIndex:
+    return SpanIndex([Access(life.begin, life.span, True, life) for life in lives])
+
+
+def meeting(lives: Sequence[Life], index: SpanIndex, span: Span) -> int:
+    """Return the allocations that share a byte with a span, as bits."""
+    near = index.overlapping(span.start, span.end, writes=True)
+    return sum(1 << i for i in bits_of(near) if lives[i].span.meets(span))
 
 
 def may_access_anything(node: GraphNode) -> bool:
@@ -209,21 +219,10 @@ def may_access_anything(node: GraphNode) -> bool:
     return False
 
 
-def passing(order: Order, lives: Sequence[Life]) -> list[list[int]]:
-    """Return, for each allocation, those that could get its memory: all of its users come before all of theirs."""
-    members = sorted({step for life in lives for step in life.users})
-    if not members:
-        return [[] for _ in lives]
-    bits = {step: 1 << i for i, step in enumerate(members)}
-    before = order.before(members)
-    masks = [sum(bits[step] for step in life.users) for life in lives]
-    earlier = [reduce(and_, (before[step] & ~bits[step] for step in life.users), -1) for life in lives]
-    return [
-        [j for j, after in enumerate(earlier) if lives[j].users and mask & after == mask]
-        if mask and life.end is not None
-        else []
-        for life, mask in zip(lives, masks, strict=True)
-    ]
+def passing(order: Order, lives: Sequence[Life]) -> list[int]:
+    """Return, for each allocation, those that could get its memory, as bits: all of its users come before theirs."""
+    after = wholly_after(order, [life.users for life in lives])
+    return [later if life.end is not None else 0 for life, later in zip(lives, after, strict=True)]
 
 
 def covered(spans: Iterable[Span]) -> int:
@@ -235,34 +234,38 @@ def covered(spans: Iterable[Span]) -> int:
     return total
 
 
-def heaviest_antichain(weights: Sequence[int], after: Sequence[Sequence[int]]) -> int:
+def heaviest_antichain(weights: Sequence[int], after: Sequence[int]) -> int:
     """Return the largest sum of weights of elements of which none comes before another.
 
-    `after`: for each element, all elements that come after it. The relation is transitive.
+    `after`: for each element, all elements that come after it, as bits. The relation is transitive.
     """
     left = list(weights)  # what each element can still pass on
     room = list(weights)  # what each element can still take over
     flow: list[dict[int, int]] = [{} for _ in weights]  # flow[j][i]: what j takes over from i
-    passed = 0
+    passed, vacant = 0, sum(1 << i for i, size in enumerate(room) if size)
     for source in range(len(weights)):
-        while left[source] and (path := find_path(source, after, flow, room)):
+        while left[source] and (path := find_path(source, after, flow, vacant)):
             passed += push(path, left, room, flow)
+            _, taker = path[-1]
+            if room[taker] == 0:
+                vacant &= ~(1 << taker)
     return sum(weights) - passed
 
 
 def find_path(
-    source: int, after: Sequence[Sequence[int]], flow: Sequence[dict[int, int]], room: Sequence[int]
+    source: int, after: Sequence[int], flow: Sequence[dict[int, int]], vacant: int
 ) -> list[tuple[int, int]]:
-    """Return the steps (giver, taker) of a path to a taker with room, or []. Givers after the first take flow back."""
+    """Return the steps (giver, taker) of a path to a vacant taker, or []. Givers after the first take flow back."""
     came: dict[int, tuple[int, int]] = {}  # taker -> the giver, and the taker before it
     givers = [(source, -1)]
     seen = {source}
+    unseen = -1
     for giver, before in givers:  # the loop appends to the list
-        for taker in after[giver]:
-            if taker in came:
-                continue
+        takers = after[giver] & unseen
+        unseen &= ~takers
+        for taker in bits_of(takers & vacant or takers):
             came[taker] = giver, before
-            if room[taker]:
+            if vacant >> taker & 1:
                 return path_to(taker, came)
             for other, amount in flow[taker].items():
                 if amount and other not in seen:

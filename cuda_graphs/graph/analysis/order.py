@@ -126,7 +126,7 @@ class SpanIndex:
         by_start = sorted(range(len(block)), key=lambda i: -block[i].span.start)
         self.ends = [block[i].span.end for i in by_end]
         self.starts = [block[i].span.start for i in reversed(by_start)]
-        self.first, self.last = self.starts[0], self.ends[-1]
+        self.first, self.last = min(self.starts, default=0), max(self.ends, default=0)
         self.ended = prefixes(by_end)
         self.not_begun = prefixes(by_start)
         self.all = (1 << len(block)) - 1
@@ -136,6 +136,13 @@ class SpanIndex:
         ended = self.ended[bisect_right(self.ends, start)]
         not_begun = self.not_begun[len(self.starts) - bisect_left(self.starts, end)]
         return (self.all if writes else self.writers) & ~(ended | not_begun)
+
+
+def bits_of(mask: int) -> Iterator[int]:
+    """Yield the numbers of the bits of a set, in ascending order."""
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
 
 
 def prefixes(order: Iterable[int]) -> list[int]:

@@ -26,6 +26,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
     FreeNode,
     HostCallbackNode,
 )
+from cuda_graphs.graph.nodes.places import address_words
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.protocols import Definition
@@ -110,11 +111,11 @@ def explain_unknown(graph: Definition, address: int) -> Cause | None:
     around = next((node for node in nodes if 0 <= address - node._address < node.bytesize), None)
     if around is not None:
         return (
-            f"{address:#x} is inside the memory of {around._identify()}.",
+            f"{address_words(address)} is inside the memory of {around._identify()}.",
             "Pass the `dptr` of the AllocNode.",
         )
     return (
-        f"No AllocNode of this definition has the address {address:#x}.",
+        f"No AllocNode of this definition has the address {address_words(address)}.",
         "Pass the `dptr` of an AllocNode.",
     )
 

@@ -17,14 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
+from itertools import compress
 from operator import and_, itemgetter, methodcaller
 from typing import TYPE_CHECKING
 
 from cuda_graphs.graph.operands.parameter import Temporary
+from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.objects.device.device import Device
 
-from .order import CyclicError, Order
+from .order import Access, CyclicError, Order, SpanIndex, bits_of
 from .place_uses import find_place_users, with_inner
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SharingPlan", "Use", "find_uses", "full_order", "place", "plan_sharing"]
 
+BLOCK = 256  # bytes of a row of bits that are transposed at a time
 ALIGNMENT = 256  # bytes, as of allocations of the driver
 ATTEMPTS, MOST_WORK = 32, 20_000  # attempts to place, and placements in all of them
 
@@ -62,13 +65,16 @@ class SharingPlan:
     offsets: tuple[int, ...]
     size: int
 
+    @cached_property
+    def spans(self) -> SpanIndex:
+        pairs = zip(self.arrays, self.offsets, strict=True)
+        return SpanIndex([Access(0, Span(offset, array.bytesize), True, array) for array, offset in pairs])
+
     def sharing(self, number: int) -> Iterator[Temporary | AllocNode]:
         """Yield the arrays that have some of the same bytes as that with this number."""
         begin = self.offsets[number]
-        end = begin + self.arrays[number].bytesize
-        for other, offset in zip(self.arrays, self.offsets, strict=True):
-            if other is not self.arrays[number] and offset < end and begin < offset + other.bytesize:
-                yield other
+        found = self.spans.overlapping(begin, begin + self.arrays[number].bytesize, writes=True)
+        return compress(self.arrays, map(int, f"{found & ~(1 << number):b}"[::-1]))  # often a half of all
 
 
 def plan_sharing(graph: Definition, groups: Sequence[Collection[GraphNode]] = ()) -> tuple[SharingPlan, ...]:
@@ -145,22 +151,39 @@ def plan_of(order: Order, uses: Sequence[Use], device: int, is_pooled: bool) -> 
 
 def meeting(order: Order, users: Sequence[Sequence[int]]) -> list[int]:
     """Return, for each list of users, the lists that are neither wholly before nor wholly after it, as bits."""
+    after = wholly_after(order, users)
+    every = (1 << len(users)) - 1
+    return [
+        every & ~(later | earlier | 1 << i)
+        for i, (later, earlier) in enumerate(zip(after, transposed(after, len(users)), strict=True))
+    ]
+
+
+def wholly_after(order: Order, users: Sequence[Sequence[int]]) -> list[int]:
+    """Return, for each list of users, the lists whose users all come after all of its own, as bits."""
     members = sorted({step for steps in users for step in steps})
     if not members:
         return []
-    bits = {step: 1 << i for i, step in enumerate(members)}
+    number = {step: i for i, step in enumerate(members)}
     before = order.before(members)
-    masks = [sum(bits[step] for step in steps) for steps in users]
-    earlier = [reduce(and_, (before[step] & ~bits[step] for step in steps)) for steps in users]
-    count = range(len(users))
-    return [
-        sum(
-            1 << j
-            for j in count
-            if j != i and masks[i] & earlier[j] != masks[i] and masks[j] & earlier[i] != masks[j]
-        )
-        for i in count
-    ]
+    earlier = [reduce(and_, (before[step] & ~(1 << number[step]) for step in steps)) for steps in users]
+    later = transposed(earlier, len(members))  # for each member: the lists of which all users come after it
+    return [reduce(and_, (later[number[step]] for step in steps)) for steps in users]
+
+
+def transposed(rows: Sequence[int], count: int) -> list[int]:
+    """Return the `count` columns of a matrix of bits, as bits, for its rows."""
+    import numpy as np  # imported late: importing this package does not need NumPy
+
+    width = -(-count // 8)
+    data = b"".join(row.to_bytes(width, "little") for row in rows)
+    packed = np.frombuffer(data, np.uint8).reshape(len(rows), width)
+    found: list[int] = []
+    for start in range(0, width, BLOCK):  # a byte for each bit of a few columns at a time
+        bits = np.unpackbits(packed[:, start : start + BLOCK], axis=1, bitorder="little")
+        columns = np.packbits(bits.T, axis=1, bitorder="little")
+        found += [int.from_bytes(column.tobytes(), "little") for column in columns]
+    return found[:count]
 
 
 def place(sizes: Sequence[int], meets: Sequence[int]) -> tuple[list[int], int]:
@@ -171,12 +194,6 @@ def place(sizes: Sequence[int], meets: Sequence[int]) -> tuple[list[int], int]:
     if best[1] > least:
         best = min(best, search(weights, sizes, meets, least), key=itemgetter(1))
     return best
-
-
-def bits_of(mask: int) -> Iterator[int]:
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1
 
 
 def search(
@@ -215,12 +232,11 @@ def lower_bound(sizes: Sequence[int], meets: Sequence[int]) -> int:
 def fit(order: Sequence[int], sizes: Sequence[int], meets: Sequence[int]) -> tuple[list[int], int]:
     """Place each member of `order` in the smallest gap between those placed before it that it meets."""
     offsets = [0] * len(sizes)
-    placed: list[int] = []
-    total = 0
+    placed = total = 0
     for i in order:
-        taken = sorted((offsets[j], offsets[j] + sizes[j]) for j in placed if meets[i] >> j & 1)
+        taken = sorted((offsets[j], offsets[j] + sizes[j]) for j in bits_of(meets[i] & placed))
         offsets[i] = smallest_gap(taken, sizes[i])
-        placed.append(i)
+        placed |= 1 << i
         total = max(total, offsets[i] + sizes[i])
     return offsets, total
 

@@ -28,6 +28,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
     MemcpyNode,
     MemsetNode,
 )
+from cuda_graphs.graph.nodes.places import address_words
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
@@ -190,12 +191,12 @@ def changed_fields(partner: GraphNode, node: GraphNode) -> Iterator[tuple[str, A
 # Class -> properties that are compared. Conditions are not: they differ between any two definitions.
 PROPERTIES: dict[type, tuple[str, ...]] = {
     KernelNode: ("grid", "block", "shmem_size", "kernel", "config.cluster", "config.is_cooperative"),
-    AllocNode: ("dptr", "bytesize", "device_id", "memory_type", "peer_access"),
-    FreeNode: ("dptr",),
-    MemsetNode: ("dptr", "value", "element_size", "width", "height", "pitch"),
+    AllocNode: ("_address", "bytesize", "device_id", "memory_type", "peer_access"),
+    FreeNode: ("_address",),
+    MemsetNode: ("_address", "value", "element_size", "width", "height", "pitch"),
     MemcpyNode: (
-        "dst",
-        "src",
+        "_destination",
+        "_source",
         "_dst_side",
         "_src_side",
         "width",
@@ -208,6 +209,8 @@ PROPERTIES: dict[type, tuple[str, ...]] = {
     EventRecordNode: ("event",),
     EventWaitNode: ("event",),
 }
+# Properties that give no array of an alloc node an address, and the names of those that do.
+ADDRESSES = {"_address": "dptr", "_destination": "dst", "_source": "src"}
 
 
 def compared_properties(node: GraphNode) -> dict[str, Any]:
@@ -215,15 +218,15 @@ def compared_properties(node: GraphNode) -> dict[str, Any]:
     if isinstance(node, ConditionalNode):
         return {"cond_type": node.cond_type, "branches": len(node.branches)}
     paths = PROPERTIES.get(type(node), ())
-    return {path.rpartition(".")[2].lstrip("_"): attrgetter(path)(node) for path in paths}
+    return {
+        ADDRESSES.get(path, path.rpartition(".")[2].lstrip("_")): attrgetter(path)(node) for path in paths
+    }
 
 
 def format_value(name: str, value: Any) -> str:
-    return (
-        f"{value:#x}"
-        if name in ("dptr", "dst", "src", "function") and isinstance(value, int)
-        else repr(value)
-    )
+    if name in ADDRESSES.values() and isinstance(value, int):
+        return address_words(value)
+    return f"{value:#x}" if name == "function" and isinstance(value, int) else repr(value)
 
 
 def label(node: GraphNode) -> str:

@@ -70,7 +70,7 @@ from cuda_graphs.graph.nodes.place_memory import note_executable
 from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from cuda_graphs.graph.nodes.launch_guards import guards_of
-from cuda_graphs.errors import instantiate_error, update_error
+from cuda_graphs.errors import CUDAError, instantiate_error, update_error
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.progress import watch
 
@@ -169,14 +169,15 @@ cdef class Graph:
         * The update replaces parameters that were set with `graph[node]`. A disabled node stays disabled.
         * Named parameters of the new definition keep the values that were set. Other named parameters are dropped.
         * `graph[node]` still takes nodes of the definition that this Graph was made from.
-        * Temporaries get the places that the new order allows. No other thread may launch a Graph with temporaries during
-          its update.
+        * Temporaries, and arrays of alloc nodes without an address, get the places that the new order allows. No other
+          thread may launch a Graph that has any during its update.
 
         A Graph of `optimize=True` fuses nodes again, and one of `early_edges=True` keeps its early edges. These take only
         the definition that they were made from, and no other thread may launch them or use the definition during the update.
 
         Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
-        changed. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
+        changed. Raises ValueError if nodes refuse the value that a parameter has: the Graph is updated then, and needs another
+        value. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
         or `early_edges=True` it also raises RuntimeError for another definition than the own one, and for a node that
         cannot begin early any more.
 
@@ -207,13 +208,14 @@ cdef class Graph:
         early = self._early
         if self._fused is not None:
             check_own(self, definition, "optimize")
-            unmark_fused(self._changes)
-            self._fused.switch(self, True)
         if early is not None:
             check_own(self, definition, "early_edges")
             early = early.again(definition)
             add_edges_of(early, edges)
         try:
+            if self._fused is not None:
+                unmark_fused(self._changes)
+                self._fused.switch(self, True)
             temporaries = plan_memory(definition, self._temporaries, self._groups(definition, graph))
         except BaseException:
             if self._fused is not None:
@@ -222,7 +224,10 @@ cdef class Graph:
             raise
         with self._callbacks.launches.order:
             status = update(h, graph[0], &info, &problem, &edges)
-            if self._fused is not None and (status or problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)):
+            has_failed = status != CUDA_SUCCESS if problem.fault == ParameterFault.kNone else (
+                problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)
+            )
+            if has_failed and self._fused is not None:
                 self._fused.switch(self, False)
                 self._mark_nodes()
             if status and problem.fault == ParameterFault.kNone:
@@ -241,14 +246,17 @@ cdef class Graph:
         self._source = WeakNode(definition._h)
         self._slots = find_slots(h)
         self._changes.clear()
-        check_problem(problem, self._slots, {})
         self._loops.begin(h, graph)
         self._guards = guards_of(hierarchy_number(graph[0]))
         unmark_fused(self._changes)
         self._early = early
         if self._fused is not None:
-            self._fuse(definition)
-        return self._begin_early()
+            if problem.fault == ParameterFault.kNone:
+                self._fuse(definition)
+            else:
+                self._fused.refuse_all("a parameter has a value that its nodes refuse since the last update")
+        self._begin_early()
+        return check_problem(problem, self._slots, {})
 
     cdef object _groups(self, InsertionPoint definition, GraphBox* graph):
         """Return the sets of nodes that will share a launch after an update; all nodes as one if this is not known."""
@@ -259,9 +267,12 @@ cdef class Graph:
         from .fused_nodes import FusedNodes
 
         found = FusedNodes()
-        found.find(
-            definition, lambda node: bool(self[node].is_enabled), () if self._early is None else self._early.ends()
-        )
+        try:
+            found.find(
+                definition, lambda node: bool(self[node].is_enabled), () if self._early is None else self._early.ends()
+            )
+        except CUDAError:  # of a node that is newer than the Graph: the driver refuses the update
+            return [definition.nodes()]
         return found.sets()
 
     cdef int _note_places(self, GraphBox* graph) except -1:

@@ -18,6 +18,8 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     child_box,
     get_exec_enabled,
     get_shape,
+    has_places,
+    hierarchy_number,
     is_node_of,
     names_nodes,
     parameters_of,
@@ -27,7 +29,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     uses_parameters,
 )
 from .parameter_values cimport check_rules
-from cuda_graphs.graph.nodes.places cimport use_places
+from cuda_graphs.graph.nodes.places cimport is_read, settle_uses, use_places
 from cuda_graphs.graph.nodes.node_call cimport NodeCall, call_of
 from cuda_graphs.graph.nodes.callback cimport Callback, callback_of
 from cuda_graphs.graph.nodes.node cimport GraphNode
@@ -109,7 +111,7 @@ cdef class ExecutableGraphNode:
         cdef CUresult status
         if not spec.uses.empty():
             check_uses(self, spec)
-        use_places(record.graph, spec)
+        use_planned(self, record, spec)
         with nogil:
             status = set_exec_node(self._h, record[0], spec, &problem)
         if status:
@@ -125,6 +127,22 @@ cdef class ExecutableGraphNode:
             return f"<{type(self).__name__} of nothing>"
         node = <uintptr_t>self._node._record().raw
         return f"<{type(self).__name__} graph={<uintptr_t>self._h.get()[0]:#x} node={node:#x}>"
+
+
+cdef int use_planned(ExecutableGraphNode self, NodeRecord* record, NodeSpec& spec) except -1:
+    """Do what `use_places` does. A place gets memory of its own if the executable planned its memory without this use.
+
+    The definition's node may have changed since then. In an instantiation or an update the plan knows all uses.
+    """
+    cdef bint are_planned
+    use_places(record.graph, spec)
+    if spec.uses.empty() or is_read(hierarchy_number(record.graph[0])):
+        return 0
+    with nogil:
+        are_planned = has_places(self._h, record[0], spec)
+    if not are_planned and settle_uses(spec):
+        use_places(record.graph, spec)
+    return 0
 
 
 cdef int check_uses(ExecutableGraphNode self, NodeSpec& spec) except -1:
@@ -233,7 +251,7 @@ cdef class ExecutableKernelNode(SwitchableNode):
         cdef CUresult status
         self._node._load_with_owners(spec)
         fill_code(spec, kernel)
-        use_places(record.graph, spec)
+        use_planned(self, record, spec)
         with nogil:
             status = set_exec_node(self._h, record[0], spec, &problem)
         if status:

@@ -17,8 +17,11 @@ cdef void leave_places(uint64_t before) noexcept
 # Returns the address with which the place of a definition is read now. It gets memory of its own outside of enter_places.
 cdef CUdeviceptr address_of_place(const GraphMemoryRef& place, uint64_t hierarchy) except? 0xBAD
 
+# Returns True if this thread reads the places of the definition with the addresses of stand-ins.
+cdef bint is_read(uint64_t hierarchy) noexcept
+
 # Returns an address that other code may use, for one that may be in a stand-in: the place then has memory of its own.
-# Inside of enter_places it returns `address`.
+# Code of users may keep it, so this holds inside of enter_places too.
 cdef CUdeviceptr public_address(CUdeviceptr address) except? 0xBAD
 
 # Returns True for an address in the stand-in of a place that has no memory of its own.
@@ -35,6 +38,9 @@ cdef int replace_places(GraphBox* graph, NodeSpec& spec) except -1
 
 # Gives a place memory of its own, and all nodes that use it its address. Does nothing for a place that has it.
 cdef int settle(const GraphMemoryRef& place) except -1
+
+# Gives the places that a spec uses by parameters memory of their own. Returns False if there is none.
+cdef bint settle_uses(NodeSpec& spec) except -1
 
 # Gives the places of a hierarchy memory of their own: all, or those that no node of it frees. Others may read these after a
 # launch.

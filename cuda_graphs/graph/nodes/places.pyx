@@ -28,6 +28,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     hierarchy_number,
     kFirstStandIn,
     list_place_words,
+    own_arguments,
     parameters_of,
     stand_in_of,
     write_settled,
@@ -36,6 +37,7 @@ from cuda_graphs.core.resources.handles cimport Parameter as KernelParameter
 from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.objects.code.kernel cimport Kernel
 from .spec cimport kernel_of
+from .spec import register_address_words
 
 cdef extern from *:
     """
@@ -81,7 +83,6 @@ cdef CUdeviceptr address_of_place(const GraphMemoryRef& place, uint64_t hierarch
 
 
 cdef bint is_read(uint64_t hierarchy) noexcept:
-    """Return True if this thread reads the places of the definition with the addresses of stand-ins."""
     return definition_read != 0 and definition_read in (hierarchy, <uint64_t>EVERY)
 
 
@@ -95,7 +96,7 @@ cdef CUdeviceptr public_address(CUdeviceptr address) except? 0xBAD:
     if address < kFirstStandIn:
         return address
     place = find_place(address)
-    if not place or is_read(definition_of(place)):
+    if not place:
         return address
     settle(place)
     return place.get().settled() + (address - place.get().start())
@@ -110,8 +111,13 @@ cdef bint is_shared(CUdeviceptr address) except -1:
 
 
 def readable(address):
-    """Return the address that other code may use for one that nodes were read with."""
-    return public_address(address) if FIRST <= address < 2 * FIRST else address
+    """Return the address of an argument of a node for one that the node was read with, or that address itself while this
+    thread reads places."""
+    cdef GraphMemoryRef place
+    if not FIRST <= address < 2 * FIRST:
+        return address
+    place = find_place(address)
+    return address if not place or is_read(definition_of(place)) else public_address(address)
 
 
 def array_at(address):
@@ -125,6 +131,23 @@ def array_at(address):
         return None
     h = place.get().node()
     return (wrap(h), address - place.get().start()) if h else None
+
+
+def address_words(address):
+    """Return an address in words: one in an array that has none as the number of the byte in it."""
+    cdef GraphMemoryRef place
+    cdef NodeHandle h
+    if address < FIRST:
+        return f"{address:#x}"
+    place = find_place(address)
+    if not place:
+        return f"{address:#x}"
+    first = address - place.get().start()
+    if place.get().is_settled():
+        return f"{place.get().settled() + first:#x}"
+    h = place.get().node()
+    name = wrap(h)._identify() if h else "an array of a definition that is gone"
+    return f"byte {first} of {name}" if first else name
 
 
 def as_stand_in(address):
@@ -172,6 +195,21 @@ cdef int settle(const GraphMemoryRef& place) except -1:
     return 0 if place.get().is_settled() else settle_place(place)
 
 
+cdef bint settle_uses(NodeSpec& spec) except -1:
+    cdef Kernel kernel
+    cdef bint found = False
+    cdef size_t i
+    for i in range(spec.uses.size()):
+        if not spec.uses[i].is_place():
+            continue
+        if spec.kind == NodeKind.kKernel:
+            kernel = kernel_of(spec)
+            own_arguments(spec, kernel._parameters()[0])  # the node that they were loaded from gets others
+        settle(spec.uses[i].parameter.get().place)
+        found = True
+    return found
+
+
 cdef int settle_all(GraphBox* graph, bint only_unfreed=False) except -1:
     cdef ParameterTable* table = &parameters_of(graph[0])
     cdef GraphMemoryRef place
@@ -195,3 +233,6 @@ cdef bint is_freed(const GraphMemoryRef& place) except -1:
 cdef void register_settle(Settle function, Wrap wrap_function) noexcept:
     global settle_place, wrap
     settle_place, wrap = function, wrap_function
+
+
+register_address_words(address_words)

@@ -372,19 +372,28 @@ cdef str describe_alloc(NodeSpec& spec):
     return f"an allocation of {p.bytesize} bytes of {MEMORY_TYPES[<int>alloc_kind(p.poolProps)]} memory{where}{access}"
 
 
+cdef object in_words = None
+
+
+def register_address_words(function):
+    """Set the function that returns an address in words."""
+    global in_words
+    in_words = function
+
+
 cdef str describe_free(NodeSpec& spec):
-    return f"a free of {spec.params.free.dptr:#x}"
+    return f"a free of {in_words(spec.params.free.dptr)}"
 
 
 cdef str describe_memset(NodeSpec& spec):
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
-    return f"a memset of {p.width} x {p.height} elements at {p.dst:#x}"
+    return f"a memset of {p.width} x {p.height} elements at {in_words(p.dst)}"
 
 
 cdef str describe_memcpy(NodeSpec& spec):
     cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
     size = copy.WidthInBytes * copy.Height * copy.Depth
-    return f"a memcpy of {size} bytes from {source_of(copy[0]):#x} to {destination_of(copy[0]):#x}"
+    return f"a memcpy of {size} bytes from {in_words(source_of(copy[0]))} to {in_words(destination_of(copy[0]))}"
 
 
 cdef str describe_child(NodeSpec& spec):

@@ -19,6 +19,8 @@ class GraphArray:
     node: AllocNode
     @property
     def dptr(self) -> int: ...
+    @property
+    def _address(self) -> int: ...
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     @property

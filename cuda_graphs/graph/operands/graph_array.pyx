@@ -86,6 +86,11 @@ cdef class GraphArray:
         return 0 if self.node is None else self.node.dptr + self._offset
 
     @property
+    def _address(self):
+        """The address, or that in a stand-in, which only the package knows."""
+        return self.node._address + self._offset
+
+    @property
     def dtype(self):
         """The type of the elements, or of the components of vector elements, as given to `alloc`."""
         return self._type.dtype

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,7 +30,8 @@ namespace cgh {
 namespace {
 
 constexpr double kSmall = 15;        // microseconds: cheaper launches stay on one thread
-constexpr double kChunk = 10;        // microseconds of blocks that a thread takes at a time
+constexpr double kChunk = 10;        // microseconds of blocks that a thread takes at least at a time
+constexpr double kChunks = 16;       // for each thread, if they are longer: memory is read in long runs
 constexpr double kWorthWaking = 25;  // microseconds of remaining work that justify waking a sleeping worker
 
 }  // namespace
@@ -115,16 +117,44 @@ CUresult enter(const Launch& launch, std::uint64_t first, std::uint64_t end) {
     return enter(launch, launch.dims, {thread_state.shared, nullptr, 0}, first, end);
 }
 
+}  // namespace
+
+// The blocks of a launch that one thread runs, in several calls of the entry. `end` must be the last of them.
+struct Share {
+    Share(const Launch& launch, std::uint64_t blocks, std::uint64_t threads)
+        : launch(launch), blocks(blocks), threads(threads) {}
+    ~Share() { thread_state.share = outer; }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+    // Calls the entry for what this thread has collected.
+    CUresult end() const { return has_collected ? enter(launch, blocks, blocks) : CUDA_SUCCESS; }
+
+    const Launch& launch;
+    const std::uint64_t blocks, threads;
+    bool has_collected = false;
+    Share* const outer = std::exchange(thread_state.share, this);
+};
+
+namespace {
+
 class BlockJob final : public Job {
   public:
-    BlockJob(const Launch& launch, std::uint64_t blocks, std::uint64_t chunk, unsigned threads)
-        : launch_(launch), blocks_(blocks), threads_(threads), chunk_(chunk) {}
+    BlockJob(const Launch& launch, std::uint64_t blocks, std::uint64_t chunk, std::uint64_t last_chunk,
+             unsigned threads)
+        : launch_(launch), blocks_(blocks), last_chunk_(last_chunk), threads_(threads), chunk_(chunk) {}
 
     bool wanted() const override { return cursor_.load(std::memory_order_relaxed) < blocks_; }
     void help() override {
         grow_shared(shared_bytes(launch_));
+        Share mine = share();
         while (step(nullptr)) {
         }
+        end(mine);
+    }
+    Share share() const { return {launch_, blocks_, std::min<std::uint64_t>(threads_, blocks_)}; }
+    void end(const Share& mine) {
+        if (fault() == CUDA_SUCCESS) note(mine.end());
     }
 
     // Takes a chunk and runs it. Adds the measured ticks and blocks to `done`. Returns false if no chunk was left.
@@ -132,35 +162,39 @@ class BlockJob final : public Job {
         std::uint64_t ticks = 0, blocks = 0;
     };
     bool step(Measured* done) {
-        const std::uint64_t size = chunk_.load(std::memory_order_relaxed);
+        const std::uint64_t chunk = chunk_.load(std::memory_order_relaxed);
+        const std::uint64_t size = std::min(chunk, std::max(last_chunk_, left() / (2 * threads_)));
         const std::uint64_t first = cursor_.fetch_add(size, std::memory_order_relaxed);
         if (first >= blocks_) return false;
         const std::uint64_t end = std::min(first + size, blocks_);
         const std::uint64_t from = ticks();
         const CUresult fault = enter(launch_, first, end);
         const std::uint64_t spent = ticks() - from;
-        if (fault != CUDA_SUCCESS) {
-            fault_.store(fault, std::memory_order_relaxed);
-            cursor_.store(blocks_, std::memory_order_relaxed);  // skips the rest of the grid
-            return false;
-        }
+        if (!note(fault)) return false;
         if (done != nullptr) {
             done->ticks += spent;
             done->blocks += end - first;
         }
-        // Chunks grow until one takes long enough. Enough chunks remain for all threads to end at about the same time.
-        const std::uint64_t left = blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed));
-        if (static_cast<double>(spent) < kChunk / 2 * ticks_per_microsecond())
-            chunk_.store(std::max<std::uint64_t>(1, std::min(size * 2, left / (2 * threads_))),
-                         std::memory_order_relaxed);
+        // Chunks grow until one takes long enough.
+        if (size == chunk && static_cast<double>(spent) < kChunk / 2 * ticks_per_microsecond())
+            chunk_.store(chunk * 2, std::memory_order_relaxed);
         return true;
     }
     std::uint64_t left() const { return blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed)); }
     CUresult fault() const { return fault_.load(std::memory_order_relaxed); }
 
   private:
+    // Returns false if it is a fault, which ends the launch.
+    bool note(CUresult fault) {
+        if (fault == CUDA_SUCCESS) return true;
+        fault_.store(fault, std::memory_order_relaxed);
+        cursor_.store(blocks_, std::memory_order_relaxed);  // skips the rest of the grid
+        return false;
+    }
+
     const Launch& launch_;
     const std::uint64_t blocks_;
+    const std::uint64_t last_chunk_;  // chunks become so small that all threads end at about the same time
     const unsigned threads_;
     alignas(64) std::atomic<std::uint64_t> cursor_{0};
     std::atomic<std::uint64_t> chunk_;
@@ -174,15 +208,19 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* cost) {
     const unsigned threads = scheduler.concurrency();
     const double microsecond = ticks_per_microsecond();
     const double ticks_per_block = *cost / static_cast<double>(blocks);
-    std::uint64_t chunk = 1;
+    std::uint64_t chunk = 1, last_chunk = 1;
     if (ticks_per_block > 0) {
-        const auto wish = static_cast<std::uint64_t>(kChunk * microsecond / ticks_per_block);
-        chunk = std::clamp<std::uint64_t>(wish, 1, std::max<std::uint64_t>(1, blocks / (4 * threads)));
+        const double least = kChunk * microsecond / ticks_per_block;
+        const double wish = std::max(least, static_cast<double>(blocks) / (kChunks * threads));
+        const std::uint64_t most = std::max<std::uint64_t>(1, blocks / (4 * threads));
+        chunk = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(wish), 1, most);
+        last_chunk = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(least), 1, chunk);
     }
-    BlockJob job(launch, blocks, chunk, threads);
+    BlockJob job(launch, blocks, chunk, last_chunk, threads);
     BlockJob::Measured mine;
     {
         SharedJob shared(job, launch.stream);
+        Share share = job.share();
         bool called = threads == 1;
         for (double known = ticks_per_block;;) {
             // Helpers are called once enough work is known to be left: before the first chunk, or after it.
@@ -194,6 +232,7 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* cost) {
             if (!job.step(&mine)) break;
             known = static_cast<double>(mine.ticks) / static_cast<double>(mine.blocks);
         }
+        job.end(share);
     }
     const double part = static_cast<double>(mine.blocks) / static_cast<double>(blocks);
     *cost = mine.blocks != 0 ? static_cast<double>(mine.ticks) / part : 0;
@@ -310,12 +349,13 @@ CUresult run_at_random(const Launch& launch, std::uint64_t blocks) {
     const std::uint64_t piece = (blocks + kMostPieces - 1) / kMostPieces;
     std::vector<std::uint32_t> order;
     draw_order(static_cast<std::uint32_t>((blocks + piece - 1) / piece), &order);
+    Share share(launch, blocks, 1);
     for (const std::uint64_t place : order) {
         const std::uint64_t first = place * piece;
         if (const CUresult fault = enter(launch, first, std::min(first + piece, blocks)); fault != CUDA_SUCCESS)
             return fault;
     }
-    return CUDA_SUCCESS;
+    return share.end();
 }
 
 }  // namespace
@@ -374,6 +414,19 @@ CUresult run_loop(cgh_entry loop, const cgh_launch& of, const void* params, std:
     return fault;
 }
 
+bool grow_collection(ThreadStore& store, std::size_t bytes) {
+    if (bytes <= store.collection_bytes) return true;
+    store.collection.reset();
+    store.collection_bytes = 0;
+    try {
+        store.collection = allocate_aligned(bytes);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    store.collection_bytes = bytes;
+    return true;
+}
+
 }  // namespace
 
 std::int32_t share_loop(cgh_entry loop, const cgh_launch* launch, const void* params, std::uint32_t blocks,
@@ -385,6 +438,17 @@ std::int32_t share_loop(cgh_entry loop, const cgh_launch* launch, const void* pa
     if (const CUresult fault = run_loop(loop, *launch, params, blocks, *cost); fault != CUDA_SUCCESS)
         raise_fault(fault);
     return 1;
+}
+
+void* collect(std::size_t bytes, std::uint64_t most_threads, std::uint32_t whole, std::uint32_t* is_new) {
+    Share* const share = whole ? nullptr : thread_state.share;
+    if (!whole && share == nullptr) return nullptr;
+    ThreadStore& store = thread_store();
+    *is_new = share != nullptr && share->has_collected ? 0 : 1;
+    if (*is_new == 0) return store.collection.get();
+    if ((whole ? 1 : share->threads) > most_threads || !grow_collection(store, bytes)) return nullptr;
+    if (share != nullptr) share->has_collected = true;
+    return store.collection.get();
 }
 
 }  // namespace cgh

@@ -10,6 +10,7 @@
 
 #include <cuda.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "hostdriver/image_loader.h"
@@ -27,6 +28,9 @@ CUresult run_blocks(Kernel& kernel, const cgh_launch& launch, const void* params
 // Implements cgh_services.share, for the kernel that runs on the calling thread. A fault of a block ends that kernel.
 std::int32_t share_loop(cgh_entry loop, const cgh_launch* launch, const void* params, std::uint32_t blocks,
                         cgh_loop_cost* cost);
+
+// Implements cgh_services.collect.
+void* collect(std::size_t bytes, std::uint64_t most_threads, std::uint32_t whole, std::uint32_t* is_new);
 
 }  // namespace cgh
 

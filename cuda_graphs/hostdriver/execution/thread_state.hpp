@@ -16,6 +16,7 @@ namespace cgh {
 class Context;
 struct BlockLaunch;
 struct KernelRun;
+struct Share;
 struct Task;
 struct ThreadStore;
 
@@ -31,6 +32,7 @@ struct ThreadState {
     void* run_context;  // the `run_context` argument of run_blocks() for the kernel that runs here (graph runs use it)
     Context* kernel_context;    // context of the kernel that runs here
     const BlockLaunch* launch;  // launch of that kernel (block_runner.cpp)
+    Share* share;               // what this thread does of that launch, if several calls run its blocks; or nullptr
     std::byte* shared;          // scratch for shared memory, kept between launches
     std::size_t shared_bytes;
     std::uint32_t callback_depth;  // above 0 inside a host function or a user object's destructor

@@ -28,6 +28,8 @@ struct ThreadStore {
     AlignedBytes shared;
     AlignedBytes scratch;
     std::size_t scratch_bytes = 0;
+    AlignedBytes collection;  // memory of cgh_services.collect
+    std::size_t collection_bytes = 0;
     std::vector<std::uint32_t>
         thread_order;  // order of the threads of the running block (hostdriver/sanitizer/random_order.hpp)
 };

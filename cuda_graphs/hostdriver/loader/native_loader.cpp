@@ -206,6 +206,7 @@ Addresses imports_of(const cgh_services& services) {
         {"cgh_release", address(services.release)},
         {"cgh_sleep_until", address(services.sleep_until)},
         {"cgh_share", address(services.share)},
+        {"cgh_collect", address(services.collect)},
     };
 }
 

@@ -224,9 +224,20 @@ CGH_API const cgh_services* cghGetServices(void) {
     const std::uint64_t wants = (cgh::settings.any() ? std::uint64_t{CGH_WANTS_ACCESSES} : 0) |
                                 (cgh::settings.random_order ? std::uint64_t{CGH_WANTS_ORDER} : 0) |
                                 (cgh::settings.fast_math ? std::uint64_t{CGH_WANTS_FAST} : 0);
-    static const cgh_services services{cgh::set_conditional,   cgh::print,    cgh::assert_fail, cgh::trap,
-                                       cgh::scratch,           cgh::clock64,  cgh::globaltimer, cgh::check_access,
-                                       cgh::draw_thread_order, cgh::allocate, cgh::release,     cgh::sleep_until,
-                                       cgh::share_loop,        wants};
+    static const cgh_services services{cgh::set_conditional,
+                                       cgh::print,
+                                       cgh::assert_fail,
+                                       cgh::trap,
+                                       cgh::scratch,
+                                       cgh::clock64,
+                                       cgh::globaltimer,
+                                       cgh::check_access,
+                                       cgh::draw_thread_order,
+                                       cgh::allocate,
+                                       cgh::release,
+                                       cgh::sleep_until,
+                                       cgh::share_loop,
+                                       cgh::collect,
+                                       wants};
     return &services;
 }

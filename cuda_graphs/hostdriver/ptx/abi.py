@@ -17,6 +17,7 @@ SERVICES = (
     "release",
     "sleep_until",
     "share",
+    "collect",
 )
 
 # Offsets in cgh_launch.

@@ -17,11 +17,14 @@ cdef class ReplayStrategy(Strategy):
     cdef size_t builds              # graphs built in total
     cdef object owner               # stands for all graphs, to the host objects that add nodes to them
     cdef object refusal             # why the host ran the control flow of the last call; None if it did not
+    cdef tuple refusals             # errors of the driver after which the tasks are launched one by one
     cdef bint replayed              # True if the last call launched the graph of an earlier call
 
     cdef object run_on_host(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle, str refusal)
-    # Returns the Replay, or None if the driver cannot build the graph.
+    # Returns the Replay, or None if there is no graph.
     cdef Replay replay_or_none(self, Specialisation code, const Leaf* leaves)
+    # Returns the specialisation whose tasks are launched one by one, in this call and in later ones.
+    cdef Specialisation without_graph(self, Specialisation code, tuple args)
     cdef Replay replay_of(self, Specialisation code, const Leaf* leaves)
     cdef int forget(self) except -1
 

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that launch one graph, which the first call builds. A kernel keeps its most recently used graphs."""
+"""Calls that launch one graph, which the first call builds. A kernel keeps its most recently used graphs.
+
+A kernel that is no graph kernel needs no graph. If none can be built, or it has its most graphs, it launches its tasks.
+"""
 
 import logging
 from collections import OrderedDict
@@ -19,13 +22,13 @@ from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.kernels.specialisation.specialiser cimport Specialiser
 from .strategy cimport Strategy
 
-from cuda_graphs.errors import CUDANotSupportedError
+from cuda_graphs.errors import CUDANotSupportedError, CUDAOutOfMemoryError
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.kernels.graph.graph_stats import GraphStats
 from cuda_graphs.kernels.graph.host_calls import BodyRefusal, ExchangeRefusal, Owner
 from cuda_graphs.objects.device.device import current_device
 
-MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
+MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph of a graph kernel is dropped first
 
 log = logging.getLogger("cuda_graphs")
 
@@ -36,6 +39,7 @@ cdef class ReplayStrategy(Strategy):
     cdef object run(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
         cdef Replay replay
         cdef int32_t yielded = -1
+        cdef bint done
         self.refusal = None
         try:
             try:
@@ -51,8 +55,14 @@ cdef class ReplayStrategy(Strategy):
                 raise
             return self.run_on_host(code, r, stream, handle, str(error))
         if replay is None:
-            return self.launch.run(self.specialiser.without_graph(code, <tuple>r.args), r, stream, handle)
-        if replay.run(r.leaves, handle, &yielded):
+            return self.launch.run(self.without_graph(code, <tuple>r.args), r, stream, handle)
+        try:
+            done = replay.run(r.leaves, handle, &yielded)
+        except self.refusals:  # of the first launch, which uploads the graph
+            if self.specialiser.is_graph:
+                raise
+            return self.launch.run(self.without_graph(code, <tuple>r.args), r, stream, handle)
+        if done:
             return status_of(code.labels, yielded) if code.state >= 0 else None
         # The launch itself detects that other code captures the stream: a query in each call would cost more.
         self.replayed = False
@@ -71,14 +81,24 @@ cdef class ReplayStrategy(Strategy):
     cdef Replay replay_or_none(self, Specialisation code, const Leaf* leaves):
         try:
             return self.replay_of(code, leaves)
-        except CUDANotSupportedError as error:
-            if self.specialiser.options.loop != "auto":
+        except self.refusals as error:
+            if self.specialiser.is_graph and self.specialiser.options.loop != "auto":
                 raise
             log.info("%s() launches its tasks one by one: the driver builds no graph of them (%s)", code.name, error)
             return None
 
+    cdef Specialisation without_graph(self, Specialisation code, tuple args):
+        if self.specialiser.is_graph:
+            return self.specialiser.without_graph(code, args)
+        code.may_be_graph = False  # its tasks are launches already
+        return code
+
     cdef Replay replay_of(self, Specialisation code, const Leaf* leaves):
-        """Return the Replay of the specialisation in the current context, and build it if necessary."""
+        """Return the Replay of the specialisation in the current context, and build it if necessary.
+
+        Return None for a kernel that is no graph kernel and has as many graphs as it may keep. If the least recently used
+        one were dropped for the new one, calls in turn would build a graph each.
+        """
         cdef CUcontext context = NULL
         cdef Replay found = self.last
         cdef tuple inputs = () if code.calls is None else code.host_inputs(leaves, {})
@@ -99,6 +119,9 @@ cdef class ReplayStrategy(Strategy):
         with self.specialiser.lock:
             found = self.replays.get(key)
             self.replayed = found is not None
+            if found is None and not self.specialiser.is_graph and len(self.replays) >= MOST_GRAPHS:
+                log.info("%s() launches its tasks one by one: it has %d graphs already", code.name, MOST_GRAPHS)
+                return None
             if found is None:
                 found = build(code, leaves, context, inputs, self.owner)
                 self.builds += 1
@@ -136,4 +159,5 @@ cdef ReplayStrategy replay_strategy(Specialiser specialiser, Strategy capture, S
     cdef ReplayStrategy self = ReplayStrategy.__new__(ReplayStrategy)
     self.specialiser, self.capture, self.launch, self.replays = specialiser, capture, launch, OrderedDict()
     self.owner = Owner()
+    self.refusals = (CUDANotSupportedError,) if specialiser.is_graph else (CUDANotSupportedError, CUDAOutOfMemoryError)
     return self

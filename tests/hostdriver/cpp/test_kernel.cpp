@@ -140,6 +140,83 @@ LAW(SharedLoop, IsSmallIfOneThreadIsFaster) {
     CHECK(!is_small());
 }
 
+namespace {
+
+// A kernel that counts its blocks in memory of the thread, and adds the count to the sum in the thread's last call.
+struct Collection {
+    std::uint64_t most_threads = 64;
+    std::atomic<std::uint64_t> sum{0}, begun{0}, ended{0}, refused{0};
+};
+
+void count_blocks(const cgh_launch* launch, const void* params, void*, std::uint64_t first, std::uint64_t end) {
+    Collection& to = *native::Args(params).next<Collection*>();
+    const bool whole = end - first == launch->grid[0];
+    std::uint32_t is_new = 2;
+    auto* const count = static_cast<std::uint64_t*>(
+        cghGetServices()->collect(sizeof(std::uint64_t), to.most_threads, whole ? 1 : 0, &is_new));
+    if (end > first) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (count == nullptr) {
+        ++to.refused;
+        to.sum += end - first;
+        return;
+    }
+    CHECK(is_new <= 1);
+    if (is_new == 1) {
+        CHECK(end > first);
+        *count = 0;
+        ++to.begun;
+    }
+    *count += end - first;
+    if (whole || end == first) {
+        to.sum += *count;
+        ++to.ended;
+    }
+}
+
+const native::Kernels collecting{{"count_blocks", count_blocks, {8}}};
+constexpr unsigned kCounted = 200;
+
+void run_count(Collection& to, bool cooperative, unsigned blocks = kCounted) {
+    const Stream stream;
+    static const native::Library library("count_blocks");
+    Collection* given = &to;
+    void* params[] = {&given};
+    const CUfunction counts = library.function("count_blocks");
+    for (int i = 0; i < 3; ++i)
+        OK(cooperative ? cuLaunchCooperativeKernel(counts, blocks, 1, 1, 1, 1, 1, 0, stream, params)
+                       : cuLaunchKernel(counts, blocks, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+    OK(cuStreamSynchronize(stream));
+    EQUAL(to.sum.load(), std::uint64_t{3} * blocks);
+    EQUAL(to.begun.load(), to.ended.load());
+}
+
+}  // namespace
+
+LAW(Collection, IsOfOneThreadUntilItsLastCall) {
+    Collection to;
+    run_count(to, false);
+    EQUAL(to.refused.load(), std::uint64_t{0});
+    CHECK(to.begun.load() >= 3);
+    CHECK(to.begun.load() <= 3 * std::uint64_t{std::max(1u, check::workers()) + 1});
+}
+
+LAW(Collection, IsRefusedToMoreThreadsThanItIsGoodFor) {
+    Collection to;
+    to.most_threads = 1;
+    run_count(to, false);
+    EQUAL(to.refused.load() == 0, cghConcurrency() == 1);
+    Collection none;
+    none.most_threads = 0;
+    run_count(none, false);
+    EQUAL(none.begun.load(), std::uint64_t{0});
+}
+
+LAW(Collection, IsRefusedToBlocksThatRunAtTheSameTime) {
+    Collection to;
+    run_count(to, true, 4);
+    EQUAL(to.begun.load(), std::uint64_t{0});
+}
+
 LAW(Launch, CooperativeBlocksCanWaitForEachOther) {
     const Stream stream;
     const Buffer<std::uint32_t> arrived(1);

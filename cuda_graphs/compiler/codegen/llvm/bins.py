@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Private bins for `bins[x[i]] += 1` on the CPU.
+"""Private bins for `bins[x[i]] += 1`, of a thread of the CPU (thread_bins.py) or of a block of the GPU
+(block_reductions.py): what both have in common.
 
-Each chunk of a loop has its own bins on its stack, and adds them to the array once. Atomics of two threads on one cache
-line dominate the cost of a histogram. If the array is small and the chunk long enough for the bins to pay, its atomics
-become plain additions. Bins that no iteration changed are not added. Otherwise the atomics stay. The code contains both
-versions, and chooses between them by the extents of the call.
+Bins that no iteration changed are not added. The code contains a version with bins and one with atomics, and chooses
+between them by the extents of the call.
 
 The pass passes/mark_bins.py finds the arrays that may have bins.
 """
@@ -15,34 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.passes.mark_bins import BIN_BYTES
 from cuda_graphs.compiler.passes.privatise_atomics import neutral
 
 from .emitter import Emitter
 from .notation import llvm_type, number
-
-REPAYS = 4  # iterations per bin that pay for its initialisation and final addition
-
-
-def with_bins(e: Emitter, atomics: tuple[ir.Atomic, ...], iterations: str, run: Callable[[], None]) -> None:
-    """Emit two versions of the code of `run`: with bins for the arrays of these atomics, and without them."""
-    counts = bin_counts(e, atomics)
-
-    def own() -> None:
-        memory = e.addresses.copy()
-        for (array, atomic), count in counts.items():
-            t = llvm_type(array.element)
-            e.addresses[array] = e.slot(f"[{capacity(array)} x {t}], align 64")
-            fill_bins(e, e.addresses[array], f"{t} {identity(atomic)}", t, count)
-        e.private = frozenset(array for array, _ in counts)
-        run()
-        e.private = frozenset()
-        for (array, atomic), count in counts.items():
-            add_bins(e, atomic, array, e.addresses[array], memory[array], count)
-        e.addresses = memory
-
-    branch(e, pays(e, counts, iterations), own, run)
-
 
 Counts = dict[tuple[ir.Array, ir.Atomic], str]
 """(array that may have bins, the atomic on it) -> LLVM name of its number of elements."""
@@ -56,16 +31,6 @@ def bin_counts(e: Emitter, atomics: tuple[ir.Atomic, ...]) -> Counts:
     }
 
 
-def pays(e: Emitter, counts: Counts, iterations: str) -> str:
-    """Emit the condition that all bins fit and that there are enough iterations; return its name."""
-    worth = "true"
-    for (array, _), count in counts.items():
-        small = e.let(f"icmp ule i64 {count}, {capacity(array)}")
-        repaid = e.let(f"icmp ule i64 {e.let(f'mul i64 {count}, {REPAYS}')}, {iterations}")
-        worth = e.let(f"and i1 {worth}, {e.let(f'and i1 {small}, {repaid}')}")
-    return worth
-
-
 def branch(e: Emitter, condition: str, first: Callable[[], None], second: Callable[[], None]) -> None:
     """Emit a branch: the code of `first` if the condition holds, else the code of `second`."""
     own, shared, after = (e.label(stem) for stem in ("own", "shared", "binned"))
@@ -75,11 +40,6 @@ def branch(e: Emitter, condition: str, first: Callable[[], None], second: Callab
         body()
         e.jump(after)
     e.start(after)
-
-
-def capacity(array: ir.Array) -> int:
-    """Return the largest number of bins for an array."""
-    return BIN_BYTES // array.element.size
 
 
 def identity(atomic: ir.Atomic) -> str:
@@ -93,29 +53,6 @@ def elements(e: Emitter, array: ir.Array) -> str:
     for axis in range(array.ndim):
         count = e.let(f"mul i64 {count}, {e.extent(array, axis)}")
     return count
-
-
-def fill_bins(e: Emitter, bins: str, initial: str, t: str, count: str) -> None:
-    index = ir.LoopIndex("bin")
-
-    def body(following: str) -> None:
-        at = e.let(f"getelementptr inbounds {t}, ptr {bins}, i64 {e.wide[index]}")
-        e.line(f"store {initial}, ptr {at}")
-
-    e.counted(index, "0", count, 1, body)
-
-
-def add_bins(e: Emitter, atomic: ir.Atomic, array: ir.Array, bins: str, memory: str, count: str) -> None:
-    """Emit the addition of all changed bins to the array."""
-    t = llvm_type(array.element)
-    index = ir.LoopIndex("bin")
-
-    def body(following: str) -> None:
-        at = e.wide[index]
-        value = e.let(f"load {t}, ptr {e.let(f'getelementptr inbounds {t}, ptr {bins}, i64 {at}')}")
-        add_bin(e, atomic, value, e.let(f"getelementptr inbounds {t}, ptr {memory}, i64 {at}"), following)
-
-    e.counted(index, "0", count, 1, body)
 
 
 def add_bin(e: Emitter, atomic: ir.Atomic, value: str, at: str, following: str) -> None:

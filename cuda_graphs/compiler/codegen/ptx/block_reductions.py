@@ -9,19 +9,21 @@ warps join theirs by way of shared memory. One thread of the block does the atom
 do their own atomics in a block whose size is no multiple of 32, if a thread may end early, and for sums above a limit.
 
 Bins (passes/mark_bins.py): a copy of the array in shared memory, where atomics are fast. If the array is too large, or
-a block has too few iterations, atomics go to global memory. The code contains both versions, as on the CPU (bins.py).
+a block has too few iterations, atomics go to global memory. The code contains both versions, as on the CPU
+(thread_bins.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from cuda_graphs.compiler.codegen.llvm.bins import add_bin, bin_counts, branch, capacity, identity, pays
+from cuda_graphs.compiler.codegen.llvm.bins import Counts, add_bin, bin_counts, branch, identity
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.compiler.passes.demote_atomics import ROWS
+from cuda_graphs.compiler.passes.mark_bins import BIN_BYTES
 from cuda_graphs.compiler.passes.privatise_atomics import MAX_BLOCK_SUMS, neutral
 
 from .grid_stride import strided
@@ -30,6 +32,7 @@ from .warp_exchange import FULL, GpuWarp, emit_if
 __all__ = ["add_sums", "with_block_bins"]
 
 SHARED = " addrspace(3)"
+REPAYS = 4  # iterations of a block per bin that pay for its initialisation and final addition
 
 
 def shared_memory(e: Emitter, name: str, kind: str) -> str:
@@ -169,6 +172,21 @@ def with_block_bins(
             strided(e, thread, threads, each.count, each.add)
 
     branch(e, pays(e, counts, e.let(f"udiv i64 {total}, {blocks}")), with_bins, run)
+
+
+def pays(e: Emitter, counts: Counts, iterations: str) -> str:
+    """Emit the condition that all bins fit and that there are enough iterations; return its name."""
+    worth = "true"
+    for (array, _), count in counts.items():
+        small = e.let(f"icmp ule i64 {count}, {capacity(array)}")
+        repaid = e.let(f"icmp ule i64 {e.let(f'mul i64 {count}, {REPAYS}')}, {iterations}")
+        worth = e.let(f"and i1 {worth}, {e.let(f'and i1 {small}, {repaid}')}")
+    return worth
+
+
+def capacity(array: ir.Array) -> int:
+    """Return the largest number of bins for an array."""
+    return BIN_BYTES // array.element.size
 
 
 class _Bins:

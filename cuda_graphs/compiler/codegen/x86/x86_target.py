@@ -5,7 +5,7 @@
     void task(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end)
 
 A task imports functions by name, and the linker of the object defines them: `cgh_vprintf`, `cgh_assert_fail`,
-`cgh_scratch` and `cgh_share`, which are those of cgh_services in the same header, and functions of libm.
+`cgh_scratch`, `cgh_share` and `cgh_collect`, which are those of cgh_services in the same header, and functions of libm.
 
 A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
 [total * first / n, total * end / n). One call therefore runs one loop, of the length that the scheduler chose, and a
@@ -24,7 +24,6 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import STOP, Layout, TaskInfo, settings_of, shared_layout
-from cuda_graphs.compiler.codegen.llvm.bins import with_bins
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.load_hoisting import is_short
 from cuda_graphs.compiler.codegen.llvm.notation import FastMathText, llvm_type, suffix
@@ -43,6 +42,7 @@ from . import sines
 from .instrumentation import InstrumentedEmitter, InstrumentedResidentTasks
 from .outer_loop_vectoriser import VectorEmitter
 from .shared_loops import offer
+from .thread_bins import with_bins
 from .vectorisation_analysis import Vectorisation, vectorisation_of
 from .x86_blocks import CpuBlockLoop
 
@@ -279,7 +279,7 @@ class X86:
             with e.iterations_of(loop, begins, counts):
                 run()
         elif task.bins:
-            with_bins(e, task.bins, e.let(f"sub i64 {high}, {low}"), run)
+            with_bins(e, task, loop, total, run)
         else:
             run()
 
