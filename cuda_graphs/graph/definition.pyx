@@ -37,7 +37,7 @@ from cuda_graphs.objects.source cimport keep_source, text_of
 from cuda_graphs.graph.nodes.labels cimport property_of_holder
 from cuda_graphs.graph.operands.operands cimport accept_context
 from cuda_graphs.graph.operands.parameter cimport count_temporaries, declare, list_unused, make_temporary
-from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, hand_out, wrap_node, wrap_raw
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, give_launch, hand_out, wrap_node, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
 from cuda_graphs.graph.nodes.places import reading_places
@@ -447,3 +447,4 @@ cdef list list_graph_edges(GraphDef self, bint early_only=False):
 
 
 register_class(NodeKind.kEntry, GraphDef)
+give_launch(GraphDef)

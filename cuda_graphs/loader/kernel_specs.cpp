@@ -176,10 +176,7 @@ bool follows_parameters(const std::vector<Argument>& arguments) {
 }
 
 void write_size(cg::NodeSpec& spec, const cg::LaunchSize& size, bool is_cooperative) {
-    CUDA_KERNEL_NODE_PARAMS_v3& kernel = spec.params.kernel;
-    kernel.gridDimX = size.grid[0], kernel.gridDimY = size.grid[1], kernel.gridDimZ = size.grid[2];
-    kernel.blockDimX = size.block[0], kernel.blockDimY = size.block[1], kernel.blockDimZ = size.block[2];
-    kernel.sharedMemBytes = size.shared;
+    cg::write_size(spec.params.kernel, size);
     spec.shape.cooperative = is_cooperative ? 1 : 0;
 }
 

@@ -230,24 +230,18 @@ class NodeLoader {
         std::vector<CUgraphNode> after;
         for (const std::size_t each : before.nodes) after.push_back(nodes[each]->raw);
         cg::OwnerSlot slot;
-        if (spec.owners) slot = graph.owners.prepare(graph.raw, spec.owners.first, spec.owners.second);
-        if (spec.owners && slot.page == nullptr) fail_noted("keep what a node needs");
-        cg::about_to_change(graph);
+        if (!cg::prepare_node(graph, spec, slot)) fail_noted("keep what a node needs");
         CUgraphNode raw = nullptr;
         CUresult status = CUDA_SUCCESS;
         {
             const cg::GilRelease released;
             status = cg::make_node({graph.raw, after.data(), after.size(), before.data.data()}, spec, &raw);
         }
-        if (status != CUDA_SUCCESS) {
-            graph.owners.rollback(slot);
-            throw Failure(CG_ERROR_DAMAGED, where.text() + " cannot be added: " + reason_of(status));
-        }
+        cg::NodeRecord* record = cg::record_node(graph, spec, slot, status, raw);
+        if (record == nullptr) throw Failure(CG_ERROR_DAMAGED, where.text() + " cannot be added: " + reason_of(status));
         graph.edited |= after.size() > 1;
-        cg::NodeRecord& record = cg::add_node(graph, raw, spec.kind, slot);
-        if (parameters) record.make_metadata().parameters = std::move(parameters);
-        if (spec.declared) record.make_metadata().labels.accesses = spec.declared;
-        return record;
+        if (parameters) record->make_metadata().parameters = std::move(parameters);
+        return *record;
     }
 
     static std::string reason_of(CUresult status) {

@@ -71,7 +71,7 @@ cdef Source find_source() noexcept:
     return find_caller(frame)
 
 
-cdef PyObject* code_of(Frame* frame) noexcept:
+cdef inline PyObject* code_of(Frame* frame) noexcept:
     cdef PyObject* code = <PyObject*>PyFrame_GetCode(frame)
     Py_XDECREF(code)  # the frame holds it
     return code

@@ -33,7 +33,7 @@ CaptureHandle CapturedCall::find_joined() {
 
 bool CapturedCall::keep_owners(Opaque first, Opaque second) noexcept {
     GraphBox& graph = capture_->box();
-    owners_ = graph.owners.prepare(graph.raw, std::move(first), std::move(second));
+    owners_ = graph.owners.prepare(graph.raw, {std::move(first), std::move(second)});
     return owners_.page != nullptr;
 }
 

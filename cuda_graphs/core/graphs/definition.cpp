@@ -161,11 +161,52 @@ void advance_memset_version(GraphBox& graph) noexcept {
     graph.hierarchy->memset_version = next_version();
 }
 
-NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {
-    NodeRecord& node = graph.nodes.add(graph, raw, kind);
-    if (owners.page != nullptr) owners.page->commit(owners.index, node);
-    node.owners = owners;  // a new record has no previous owners
-    return node;
+void about_to_change(GraphBox& graph) noexcept {
+    graph.changed = true;
+    advance_memset_version(graph);
+    if (!graph.hierarchy->shape.expired()) fill_snapshot(graph);
+}
+
+namespace {
+
+// The driver gets one byte of memory for an alloc node of a place, whose spec has the address and the size of the place
+// before and after the call.
+void show_node_address(NodeSpec& spec) noexcept {
+    if (spec.kind == NodeKind::kAlloc)
+        spec.params.alloc.bytesize = 1;
+    else
+        spec.params.free.dptr = spec.place->node_address();
+}
+
+void show_place(NodeSpec& spec, CUresult status) noexcept {
+    if (spec.kind == NodeKind::kFree) {
+        spec.params.free.dptr = spec.place->start();
+        return;
+    }
+    if (status == CUDA_SUCCESS) spec.place->set_node_address(spec.params.alloc.dptr);
+    spec.params.alloc.dptr = spec.place->start();
+    spec.params.alloc.bytesize = spec.place->size();
+}
+
+}  // namespace
+
+bool prepare_node(GraphBox& graph, NodeSpec& spec, OwnerSlot& owners) noexcept {
+    if (spec.owners) {
+        owners = graph.owners.prepare(graph.raw, std::move(spec.owners));
+        if (owners.page == nullptr) return false;
+    }
+    about_to_change(graph);
+    if (spec.place) show_node_address(spec);
+    return true;
+}
+
+NodeRecord* record_node(GraphBox& graph, NodeSpec& spec, OwnerSlot owners, CUresult status, CUgraphNode raw) {
+    if (spec.place) show_place(spec, status);
+    if (status != CUDA_SUCCESS) return graph.owners.rollback(owners), nullptr;
+    NodeRecord& node = add_node(graph, raw, spec.kind, owners);
+    if (spec.place) node.make_metadata().place = spec.place;
+    if (spec.declared) node.make_metadata().labels.accesses = spec.declared;
+    return &node;
 }
 
 void RecordEntry::leave() noexcept {

@@ -89,6 +89,9 @@ ParameterTable& parameters_of(GraphBox& graph) noexcept;
 void note_allocation(NodeRecord& alloc, CUdeviceptr address);
 void note_free(NodeRecord& free, CUdeviceptr address);
 
+// Called before nodes or edges of the graph are added or removed.
+void about_to_change(GraphBox& graph) noexcept;
+
 // Returns the snapshot of the hierarchy's shape; expired when no executable uses it.
 std::weak_ptr<ShapeSnapshot>& shape_of(GraphBox& graph) noexcept;
 
@@ -126,6 +129,12 @@ class RecordEntry {
     void* object_ = nullptr;
 };
 
+// Returns the graph of a node that is not destroyed; null for others, and without a handle.
+inline GraphBox* living_graph(const NodeHandle& handle) noexcept {
+    const NodeRecord* node = box_of<NodeRecord>(handle);
+    return node != nullptr && node->is_alive() && node->graph->raw != nullptr ? node->graph : nullptr;
+}
+
 inline void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept {
     handle = NodeHandle(any, &node.raw);  // moved, not copied: every added node takes this path
 }
@@ -135,7 +144,18 @@ inline Dependencies dependencies_on(const NodeHandle& node) noexcept {
 }
 
 // Puts a node that the driver just made on record, with the owners that were prepared for it.
-NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners);
+inline NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {
+    NodeRecord& node = graph.nodes.add(graph, raw, kind);
+    if (owners.page != nullptr) owners.page->commit(owners.index, node);
+    node.owners = owners;  // a new record has no previous owners
+    return node;
+}
+
+// The steps before and after make_node, which adds the node of a spec and runs without the GIL. prepare_node moves the
+// owners of the spec to the graph; it returns false with a noted error on failure. record_node returns null when the
+// driver has refused the node: then the graph has not changed.
+bool prepare_node(GraphBox& graph, NodeSpec& spec, OwnerSlot& owners) noexcept;
+NodeRecord* record_node(GraphBox& graph, NodeSpec& spec, OwnerSlot owners, CUresult status, CUgraphNode raw);
 
 // Called before a clone, an executable or an embedding of this graph is made: see OwnerPages::seal.
 void seal_owners(GraphBox& graph) noexcept;

@@ -72,11 +72,8 @@ ShapeHandle take_snapshot(GraphBox& graph) {
     return shape;
 }
 
-void about_to_change(GraphBox& graph) noexcept {
-    graph.changed = true;
-    advance_memset_version(graph);
+void fill_snapshot(GraphBox& graph) noexcept {
     std::weak_ptr<ShapeSnapshot>& snapshot = shape_of(graph);
-    if (snapshot.expired()) return;
     if (const ShapeHandle shape = snapshot.lock()) shape->is_unknown = !list_checksums(graph, shape->checksums);
     snapshot.reset();
 }

@@ -36,8 +36,8 @@ using ShapeHandle = std::shared_ptr<ShapeSnapshot>;
 // Returns a snapshot of the shape that the hierarchy has now.
 ShapeHandle take_snapshot(GraphBox& graph);
 
-// Called before nodes or edges of the graph are added or removed.
-void about_to_change(GraphBox& graph) noexcept;
+// Fills the snapshot of a graph that an executable uses.
+void fill_snapshot(GraphBox& graph) noexcept;
 
 // Returns true when the hierarchy has the shape of the snapshot, and then replaces the snapshot by one of its present
 // state. Returns false also when a query fails.

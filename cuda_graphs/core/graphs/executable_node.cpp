@@ -11,22 +11,6 @@
 
 namespace cg {
 
-LaunchSize size_of(const CUDA_KERNEL_NODE_PARAMS_v3& kernel) noexcept {
-    return {{kernel.gridDimX, kernel.gridDimY, kernel.gridDimZ},
-            {kernel.blockDimX, kernel.blockDimY, kernel.blockDimZ},
-            kernel.sharedMemBytes};
-}
-
-void write_size(CUDA_KERNEL_NODE_PARAMS_v3& kernel, const LaunchSize& size) noexcept {
-    kernel.gridDimX = size.grid[0];
-    kernel.gridDimY = size.grid[1];
-    kernel.gridDimZ = size.grid[2];
-    kernel.blockDimX = size.block[0];
-    kernel.blockDimY = size.block[1];
-    kernel.blockDimZ = size.block[2];
-    kernel.sharedMemBytes = size.shared;
-}
-
 CUresult ExecNode::load(const NodeRecord& source) {
     const NodeParameters& parameters = *source.metadata->parameters;
     if (source.kind != NodeKind::kKernel) return load(parameters.wanted);

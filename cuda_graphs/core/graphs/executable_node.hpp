@@ -30,9 +30,6 @@ struct WatchedUse {
     ParameterUse use;
 };
 
-LaunchSize size_of(const CUDA_KERNEL_NODE_PARAMS_v3& kernel) noexcept;
-void write_size(CUDA_KERNEL_NODE_PARAMS_v3& kernel, const LaunchSize& size) noexcept;
-
 class ExecNode {
   public:
     // `named` is the node of the first definition that names the executable's node.

@@ -122,7 +122,7 @@ CUresult ExecOwners::prepare(const Owners& owners, OwnerSlot* slot) {
         objects_.push_back(page->object());
         open_ = page;
     }
-    *slot = {open_, open_->add_pending(owners.first, owners.second)};
+    *slot = {open_, open_->add_pending(Owners(owners))};
     return CUDA_SUCCESS;
 }
 

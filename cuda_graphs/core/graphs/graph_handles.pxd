@@ -19,6 +19,7 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v3,
     CUDA_MEMCPY3D,
     CUgraphConditionalHandle,
     CUgraphEdgeData,
@@ -100,7 +101,7 @@ cdef extern from "user_object.hpp" namespace "cg" nogil:
         OwnerSlot()
         OwnerPage* page
     cppclass OwnerPages:
-        OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept
+        OwnerSlot prepare(CUgraph graph, Owners owners) noexcept
         void rollback(OwnerSlot slot) noexcept
         void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept
     Owners owners_of(OwnerSlot slot) noexcept
@@ -213,6 +214,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         unsigned int grid[3]
         unsigned int block[3]
         unsigned int shared
+    void write_size(CUDA_KERNEL_NODE_PARAMS_v3& kernel, const LaunchSize& size) noexcept
     cppclass SizeRule:
         SizeRule()
         cpp_bool (*resize)(void* self, const ParameterValue* const* operands, LaunchSize* size, Opaque* why) noexcept nogil
@@ -337,6 +339,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
     cppclass KernelShape:
         unsigned int cluster[3]
         int cooperative
+        cpp_bool is_plain() noexcept
         cpp_bool operator==(const KernelShape& other) noexcept
 
     cppclass NodeSpec:
@@ -415,6 +418,10 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     Dependencies dependencies_on(const NodeHandle& node) noexcept
     void mark_inner_destroyed(NodeRecord& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
+    cpp_bool prepare_node(GraphBox& graph, NodeSpec& spec, OwnerSlot& owners) noexcept
+    NodeRecord* record_node(
+        GraphBox& graph, NodeSpec& spec, OwnerSlot owners, CUresult status, CUgraphNode raw) except +
+    GraphBox* living_graph(const NodeHandle& handle) noexcept
     void seal_owners(GraphBox& graph) noexcept
     void advance_memset_version(GraphBox& graph) noexcept
     CUresult share_owners(GraphBox& graph) noexcept

@@ -106,6 +106,18 @@ struct LaunchSize {
     unsigned int shared = 0;
 };
 
+inline LaunchSize size_of(const CUDA_KERNEL_NODE_PARAMS_v3& kernel) noexcept {
+    return {{kernel.gridDimX, kernel.gridDimY, kernel.gridDimZ},
+            {kernel.blockDimX, kernel.blockDimY, kernel.blockDimZ},
+            kernel.sharedMemBytes};
+}
+
+inline void write_size(CUDA_KERNEL_NODE_PARAMS_v3& kernel, const LaunchSize& size) noexcept {
+    kernel.gridDimX = size.grid[0], kernel.gridDimY = size.grid[1], kernel.gridDimZ = size.grid[2];
+    kernel.blockDimX = size.block[0], kernel.blockDimY = size.block[1], kernel.blockDimZ = size.block[2];
+    kernel.sharedMemBytes = size.shared;
+}
+
 // Computes the size of a launch from values of parameters: the operands, in the order of ParameterUse::argument.
 // Returns false for values that the kernel does not take; `why` may then get a Python exception. Called without the
 // GIL. It need not be called again for another array of the same extents unless it `reads_addresses`.

@@ -15,41 +15,11 @@ NodeMetadata& NodeRecord::make_metadata() {
     return *metadata;
 }
 
-namespace {
-
-bool is_memset_or_holder(NodeKind kind) noexcept {
-    switch (kind) {
-        case NodeKind::kMemset:
-        case NodeKind::kChild:
-        case NodeKind::kIf:
-        case NodeKind::kIfElse:
-        case NodeKind::kWhile:
-        case NodeKind::kSwitch:
-        case NodeKind::kConditional:
-            return true;
-        default:
-            return false;
-    }
-}
-
-}  // namespace
-
-NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
-    NodeRecord* record = nullptr;
-    if (free_.empty()) {
-        record = &records_.emplace_back();
-    } else {
-        record = free_.back();
-        free_.pop_back();
-        reused_.push_back(record);
-    }
-    record->raw = raw;
-    record->graph = &graph;
-    record->kind = kind;
-    ++alive_;
-    may_hold_memsets_ |= is_memset_or_holder(kind);
-    if (journal_ != nullptr) journal_->push_back(record);
-    return *record;
+NodeRecord& NodeTable::reuse() {
+    NodeRecord& record = *free_.back();
+    reused_.push_back(&record);
+    free_.pop_back();
+    return record;
 }
 
 namespace {

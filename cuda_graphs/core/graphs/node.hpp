@@ -85,11 +85,26 @@ struct NodeRecord {
 
 using NodeHandle = HandleTo<NodeRecord>;
 
+// Returns true for a node that is a memset, or that may hold one inside.
+constexpr bool may_hold_memset(NodeKind kind) noexcept {
+    return kind == NodeKind::kMemset || kind == NodeKind::kChild ||
+           (kind >= NodeKind::kIf && kind <= NodeKind::kConditional);
+}
+
 // The records of one graph. Adding a record needs no look-up and no extra allocation: the index is brought up to date
 // at the next find.
 class NodeTable {
   public:
-    NodeRecord& add(GraphBox& graph, CUgraphNode raw, NodeKind kind);
+    NodeRecord& add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
+        NodeRecord& record = free_.empty() ? records_.emplace_back() : reuse();
+        record.raw = raw;
+        record.graph = &graph;
+        record.kind = kind;
+        ++alive_;
+        may_hold_memsets_ |= may_hold_memset(kind);
+        if (journal_ != nullptr) journal_->push_back(&record);
+        return record;
+    }
     NodeRecord* find(CUgraphNode raw);
     // Marks the node as destroyed: its raw value may be reused.
     void mark_destroyed(NodeRecord& record) noexcept;
@@ -114,6 +129,7 @@ class NodeTable {
     NodeRecord& operator[](std::size_t index) noexcept { return records_[index]; }
 
   private:
+    NodeRecord& reuse();
     void update_index();
     void index(NodeRecord& record);
 

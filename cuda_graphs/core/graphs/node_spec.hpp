@@ -43,7 +43,7 @@ struct KernelShape {
 
 struct NodeSpec {
     NodeKind kind = NodeKind::kEmpty;
-    CUgraphNodeParams params{};           // unused fields must be zero
+    CUgraphNodeParams params;             // unused fields are zero, as the driver requires
     KernelShape shape{};                  // of a kernel node
     Owners owners;                        // owners that the node needs beside the driver
     std::vector<ParameterUse> uses;       // fields that are values of named parameters
@@ -54,6 +54,7 @@ struct NodeSpec {
     DeclaredHandle declared;              // declared accesses of a new node; null without any
     void* child = nullptr;                // the child graph of a child graph node, for messages; borrowed
 
+    NodeSpec() noexcept;
     // Starts a spec for a node of this kind. Must be called first.
     void begin(NodeKind what) noexcept;
 };

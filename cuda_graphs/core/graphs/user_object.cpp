@@ -82,12 +82,6 @@ void OwnerPage::rollback(std::uint32_t index) noexcept {
     const Owners dropped = std::exchange(slots_[index].owners, {});
 }
 
-void OwnerPage::commit(std::uint32_t index, NodeRecord& node) noexcept {
-    --pending_;
-    slots_[index].node = &node;
-    ++nodes_;
-}
-
 void OwnerPage::leave(std::uint32_t index) noexcept {
     slots_[index].node = nullptr;
     --nodes_;

@@ -86,15 +86,18 @@ class OwnerPage final : public Deferred {
     std::uint32_t nodes() const noexcept { return nodes_; }
     CUuserObject object() const noexcept { return object_; }
 
-    std::uint32_t add_pending(Opaque first, Opaque second) noexcept {
-        Owners& owners = slots_[used_].owners;
-        owners.first = std::move(first);
-        owners.second = std::move(second);
+    std::uint32_t add_pending(Owners&& owners) noexcept {
+        slots_[used_].owners.first.swap(owners.first);  // a new slot is empty
+        slots_[used_].owners.second.swap(owners.second);
         ++pending_;
         return used_++;
     }
     void rollback(std::uint32_t index) noexcept;
-    void commit(std::uint32_t index, NodeRecord& node) noexcept;
+    void commit(std::uint32_t index, NodeRecord& node) noexcept {
+        --pending_;
+        slots_[index].node = &node;
+        ++nodes_;
+    }
     const Owners& owners(std::uint32_t index) const noexcept { return slots_[index].owners; }
 
     // The same operations for a page whose nodes have no record (executable_owners.hpp).
@@ -141,9 +144,9 @@ class OwnerPages {
     OwnerPages& operator=(const OwnerPages&) = delete;
 
     // Attaches owners to the graph; returns a slot without a page and a noted error on failure.
-    OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept {
+    OwnerSlot prepare(CUgraph graph, Owners&& owners) noexcept {
         if ((open_ == nullptr || open_->is_full()) && !open_page(graph)) return {};
-        return {open_, open_->add_pending(std::move(first), std::move(second))};
+        return {open_, open_->add_pending(std::move(owners))};
     }
     void rollback(OwnerSlot slot) noexcept;
     // Makes the prepared owners those of the node, and releases its previous owners.

@@ -19,22 +19,14 @@ class ArgumentPack {
     ArgumentPack(const ArgumentPack&) = delete;
     ArgumentPack& operator=(const ArgumentPack&) = delete;
 
-    void** pointers() noexcept { return overflow_.empty() ? inline_pointers_ : overflow_.data(); }
+    void** pointers() noexcept { return size_ <= kInline ? inline_pointers_ : more_->pointers.data(); }
     std::size_t size() const noexcept { return size_; }
 
     // Returns storage for the next argument, aligned to 16 bytes.
     void* append(std::size_t bytes) {
-        void* place = nullptr;
-        if (size_ < kInline && bytes <= kSlot)
-            place = slots_[size_];
-        else
-            place = heap_.emplace_back(new Chunk[(bytes + sizeof(Chunk) - 1) / sizeof(Chunk)]).get();
-        if (size_ == kInline) overflow_.assign(inline_pointers_, inline_pointers_ + kInline);
-        if (size_ < kInline)
-            inline_pointers_[size_] = place;
-        else
-            overflow_.push_back(place);
-        ++size_;
+        if (size_ >= kInline || bytes > kSlot) return append_more(bytes);
+        void* const place = slots_[size_];
+        inline_pointers_[size_++] = place;
         return place;
     }
 
@@ -47,12 +39,19 @@ class ArgumentPack {
         unsigned char bytes[kSlot];
     };
 
+    // Arguments that are too large for a slot, and all pointers when there are more than kInline.
+    struct More {
+        std::vector<std::unique_ptr<Chunk[]>> values;
+        std::vector<void*> pointers;
+    };
+
+    void* append_more(std::size_t bytes);
+
     // Both arrays are left uninitialised: a launch writes only the slots that it uses.
     alignas(kSlot) unsigned char slots_[kInline][kSlot];
     void* inline_pointers_[kInline];
     std::size_t size_ = 0;
-    std::vector<void*> overflow_;
-    std::vector<std::unique_ptr<Chunk[]>> heap_;
+    std::unique_ptr<More> more_;  // null when all arguments fit
 };
 
 }  // namespace cg

@@ -33,7 +33,8 @@ cdef class InsertionPoint:
 
     # Adds the node of a spec with these dependencies to the graph of `_open`. `edge` is the EdgeData of the dependencies, for
     # messages, or None.
-    cdef InsertionPoint _add_after(self, GraphBox* graph, NodeSpec& spec, Dependencies place, object name, object edge)
+    cdef InsertionPoint _add_after(
+        self, GraphBox* graph, NodeSpec& spec, const Dependencies& place, object name, object edge)
 
     # Finds the memory that the spec of a free node frees.
     cdef int _find_freed(self, NodeSpec& spec) except -1
@@ -85,3 +86,7 @@ cdef tuple find_cause(const NodeHandle& any, GraphBox* graph, NodeSpec& spec)
 
 # Returns a GraphDef of a graph.
 cdef InsertionPoint wrap_graph(const NodeHandle& any, GraphBox* graph)
+
+# Gives a class of insertion points its own descriptor of `launch`. The interpreter calls a method without a detour only for
+# objects of the very class that has the descriptor.
+cdef int give_launch(type cls) except -1

@@ -10,14 +10,14 @@ owners are detached again and the graph has not changed.
 import math
 
 cimport cython
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS, CUgraph, CUgraphNode, CUresult
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF,
     CU_GRAPH_COND_TYPE_SWITCH,
@@ -40,7 +40,6 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeSpec,
     Owners,
     OwnerSlot,
-    about_to_change,
     add_inner_graph,
     add_node,
     alloc_kind,
@@ -51,6 +50,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     find_user,
     hierarchy_number,
     is_handed_out,
+    living_graph,
     make_node,
     note_allocation,
     note_free,
@@ -59,6 +59,8 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     order_all_tests,
     parameters_of,
     point_to,
+    prepare_node,
+    record_node,
     share_owners,
     stand_in_of,
 )
@@ -70,9 +72,10 @@ from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_func
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.keyword_method cimport Arguments, PyMethodDef, PySequence_Fast_ITEMS, as_tuple, give_method
 from cuda_graphs.objects.keyword_method cimport keywords as as_dict
+from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.numbers cimport read_flag, read_unsigned
 from cuda_graphs.objects.source cimport keep_source, pin_source, unpin_source
-from .access_ranges cimport read_declaration, set_declaration
+from .access_ranges cimport read_declaration
 from .causes cimport cause_of_join, cause_of_other_graph
 from .condition_tests cimport ConditionTest, check_count, device_of_test, first_test, placeholder, read_test
 from .labels cimport check_name, labels_of, note_kind_of_value, set_name
@@ -138,15 +141,16 @@ cdef InsertionPoint accept_graph(object child):
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o)
+    PyTypeObject* Py_TYPE(object)
 
 
-cdef InsertionPoint make_object(NodeKind kind, const NodeHandle& any, NodeRecord* record):
+cdef inline InsertionPoint make_object(NodeKind kind, const NodeHandle& any, NodeRecord* record):
     cdef InsertionPoint self = <InsertionPoint>make_instance(kind)
     point_to(self._h, any, record[0])
     return self
 
 
-cdef InsertionPoint make_node_object(const NodeHandle& any, NodeRecord* record):
+cdef inline InsertionPoint make_node_object(const NodeHandle& any, NodeRecord* record):
     cdef InsertionPoint self = make_object(NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind, any, record)
     self._entry.enter(record[0], <void*>self)
     return self
@@ -272,44 +276,30 @@ cdef bint takes_stand_ins(object kernel) except -1:
     return isinstance(kernel, Kernel) or getattr(kernel, "_takes_places", False)
 
 
-cdef int show_node_address(NodeSpec& spec) except -1:
-    """Give the spec of an alloc or free node of a place the values for the driver: one byte of memory."""
-    if not spec.place:
-        return 0
-    if spec.kind == NodeKind.kAlloc:
-        spec.params.alloc.bytesize = 1
-    else:
-        spec.params.free.dptr = spec.place.get().node_address()
-    return 0
-
-
-cdef int show_stand_in(NodeSpec& spec, CUresult status) except -1:
-    """Give the spec the address and the size of the place again, after the call of the driver."""
-    if not spec.place:
-        return 0
-    if spec.kind == NodeKind.kFree:
-        spec.params.free.dptr = spec.place.get().start()
-        return 0
-    if status == CUDA_SUCCESS:
-        spec.place.get().set_node_address(spec.params.alloc.dptr)
-    spec.params.alloc.dptr, spec.params.alloc.bytesize = spec.place.get().start(), spec.place.get().size()
-    return 0
-
-
 cdef int attach(GraphBox* graph, Owners& owners, OwnerSlot* slot) except -1:
-    slot[0] = graph.owners.prepare(graph.raw, move(owners.first), move(owners.second))
+    slot[0] = graph.owners.prepare(graph.raw, move(owners))
     if slot.page == NULL:
-        raise_noted("attach the owners of the node to its graph")
+        refuse_owners()
     return 0
 
 
-cdef NodeRecord* record_node(GraphBox* graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name) except NULL:
-    """Record a node that the driver has made."""
-    cdef NodeRecord* record = &add_node(graph[0], raw, kind, owners)
-    keep_source(graph, &record.source)
+cdef int refuse_owners() except -1:
+    return raise_noted("attach the owners of the node to its graph")
+
+
+cdef inline InsertionPoint make_labelled(const NodeHandle& any, NodeRecord* record, object name):
+    """Return the Python object of a node that the driver has just made."""
+    keep_source(record.graph, &record.source)
     if name is not None:
         set_name(record, name)
-    return record
+    return make_node_object(any, record)
+
+
+cdef GraphBox* refuse_dead(InsertionPoint self) except NULL:
+    cdef NodeRecord* record = self._record()
+    if record.graph.raw == NULL:
+        raise RuntimeError("GraphDef is no longer valid: the node around it has been destroyed")
+    raise RuntimeError(f"this node has been destroyed: {self._identify()}")
 
 
 cdef int refuse_node(InsertionPoint self, GraphBox* graph, NodeSpec& spec, object edge, CUresult status) except -1:
@@ -349,21 +339,20 @@ cdef class InsertionPoint:
         return box_of[NodeRecord](self._h)
 
     cdef GraphBox* _open(self) except NULL:
-        cdef NodeRecord* record = self._record()
-        if record.graph.raw == NULL:
-            raise RuntimeError("GraphDef is no longer valid: the node around it has been destroyed")
-        if not record.is_alive():
-            raise RuntimeError(f"this node has been destroyed: {self._identify()}")
-        return record.graph
+        cdef GraphBox* graph = living_graph(self._h)
+        return refuse_dead(self) if graph == NULL else graph
 
     def _definition_number(self):
         """Return the number of the definition around this position, which no other definition of the process gets."""
         return hierarchy_number(self._open()[0])
 
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge):
-        cdef GraphBox* graph = self._open()
-        cdef Dependencies place = dependencies_on(self._h)
+        cdef GraphBox* graph = living_graph(self._h)
+        cdef Dependencies place
         cdef CUgraphEdgeData data
+        if graph == NULL:
+            refuse_dead(self)
+        place = dependencies_on(self._h)
         if edge is not None:
             data = accept_edge(edge)
             place.data = &data
@@ -373,12 +362,15 @@ cdef class InsertionPoint:
                 )
         return self._add_after(graph, spec, place, name, edge)
 
-    cdef InsertionPoint _add_after(self, GraphBox* graph, NodeSpec& spec, Dependencies place, object name, object edge):
+    cdef InsertionPoint _add_after(
+        self, GraphBox* graph, NodeSpec& spec, const Dependencies& place, object name, object edge
+    ):
         cdef OwnerSlot slot
         cdef CUgraphNode raw = NULL
         cdef CUresult status
         cdef int device = kNoDevice
         cdef unique_ptr[NodeParameters] parameters
+        cdef NodeRecord* record
         check_name(name)
         check_fits_body(graph, spec.kind, name)
         if has_several_devices():
@@ -387,26 +379,18 @@ cdef class InsertionPoint:
         use_places(graph, spec)
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
-        if spec.owners:
-            attach(graph, spec.owners, &slot)
-        about_to_change(graph[0])
-        show_node_address(spec)
+        if not prepare_node(graph[0], spec, slot):
+            refuse_owners()
         with nogil:
             status = make_node(place, spec, &raw)
-        show_stand_in(spec, status)
-        if status:
-            graph.owners.rollback(slot)
+        record = record_node(graph[0], spec, slot, status, raw)
+        if record == NULL:
             refuse_node(self, graph, spec, edge, status)
-        cdef NodeRecord* record = record_node(graph, raw, spec.kind, slot, name)
         if parameters:
             record.make_metadata().parameters.swap(parameters)
-        if spec.place:
-            record.make_metadata().place = spec.place
-        if spec.declared:
-            set_declaration(record, spec.declared)
         if device != kNoDevice and spec.kind != NodeKind.kKernel:  # the driver reports those of kernels
             record.make_metadata().device = device
-        return make_node_object(self._h, record)
+        return make_labelled(self._h, record, name)
 
     def join(self, *nodes, name=None):
         """Add an EmptyNode that depends on this node and on all of `nodes`, which belong to the same graph.
@@ -420,6 +404,7 @@ cdef class InsertionPoint:
         cdef vector[CUgraphNode] after
         cdef CUgraphNode raw = NULL
         cdef CUresult status
+        cdef OwnerSlot no_owners
         check_name(name)
         spec.begin(NodeKind.kEmpty)
         if self._record().raw != NULL:  # the entry node is virtual: it comes before all nodes without an edge
@@ -427,16 +412,17 @@ cdef class InsertionPoint:
         for node in nodes:
             read_dependency(self, node, &after)
         place.graph, place.after, place.count = graph.raw, after.data(), after.size()
-        about_to_change(graph[0])
+        prepare_node(graph[0], spec, no_owners)
         with nogil:
             status = make_node(place, spec, &raw)
-        if status:
+        cdef NodeRecord* record = record_node(graph[0], spec, no_owners, status, raw)
+        if record == NULL:
             names = ", ".join([node._identify(True) for node in nodes])
             raise_explained(
                 status, f"add a join of {names or 'no nodes'} to {self._identify(True)}", cause_of_join(self, nodes)
             )
         graph.edited |= after.size() > 1  # the order of the edges is arbitrary
-        return make_node_object(self._h, record_node(graph, raw, NodeKind.kEmpty, OwnerSlot(), name))
+        return make_labelled(self._h, record, name)
 
     def alloc(
         self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
@@ -815,20 +801,18 @@ which has no predecessor.
 
 
 cdef object launch_method(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
-    cdef NodeSpec spec
     if names != NULL or count < 2:
         return launch_with_keywords(self, args, count, names)
-    config = read_at_places(self, spec, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None)
-    return add_launch(self, spec, config, None, None)
+    return add_launch(self, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None, None, None)
 
 
 cdef object launch_with_keywords(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
-    cdef NodeSpec spec
     cdef tuple given
     named = {} if names == NULL else as_dict(<tuple>names, args + count)
     config, kernel, given, edge, name, reads, writes = _Accepted.launch(*as_tuple(args, <size_t>count), **named)
-    config = read_at_places(self, spec, config, kernel, PySequence_Fast_ITEMS(given), <size_t>len(given), reads, writes)
-    return add_launch(self, spec, config, name, edge)
+    return add_launch(
+        self, config, kernel, PySequence_Fast_ITEMS(given), <size_t>len(given), edge, name, reads, writes
+    )
 
 
 class _Accepted:
@@ -837,6 +821,33 @@ class _Accepted:
     @staticmethod
     def launch(config, kernel, *args, edge=None, name=None, reads=None, writes=None):
         return config, kernel, args, edge, name, reads, writes
+
+
+cdef inline InsertionPoint add_launch(
+    InsertionPoint self, object config, object kernel, Arguments args, size_t count, object edge, object name,
+    object reads, object writes,
+):
+    cdef NodeSpec spec
+    cdef InsertionPoint node
+    if type(config) is LaunchConfig and type(kernel) is Kernel and reads is writes is None and are_plain(args, count):
+        read_kernel_call(self, spec, config, <Kernel>kernel, args, count, None, None)
+    else:
+        config = read_at_places(self, spec, config, kernel, args, count, reads, writes)
+    node = self._add(spec, name, edge)
+    if type(config) is not LaunchConfig and isinstance(config, SizedConfig):
+        join_call_of(node._record(), <SizedConfig>config)
+    return node
+
+
+cdef inline bint are_plain(Arguments args, size_t count) noexcept:
+    """Return True for arguments that are in no place, and whose conversion runs no other code: numbers and Buffers."""
+    cdef size_t i
+    cdef PyTypeObject* kind
+    for i in range(count):
+        kind = Py_TYPE(<object>args[i])
+        if kind != <PyTypeObject*>int and kind != <PyTypeObject*>float and kind != <PyTypeObject*>Buffer:
+            return False
+    return True
 
 
 cdef object read_at_places(
@@ -860,13 +871,24 @@ cdef object read_call(
     """Read the arguments of `launch` into a spec. Returns the config."""
     if not isinstance(kernel, Kernel):
         return read_foreign_call(self, spec, config, kernel, as_tuple(args, count), reads, writes)
-    read_launch(spec, config, <Kernel>kernel, args, count)
-    # Plain numbers have no owners: Conditions and memory do.
-    if reads is not None or writes is not None or spec.owners.second.get() != NULL:
-        given = as_tuple(args, count)
-        spec.declared = read_declaration(reads, writes, given)
-        check_not_freed(self, given)
+    read_kernel_call(self, spec, config, <Kernel>kernel, args, count, reads, writes)
     return config
+
+
+cdef inline int read_kernel_call(
+    InsertionPoint self, NodeSpec& spec, object config, Kernel kernel, Arguments args, size_t count, object reads,
+    object writes,
+) except -1:
+    read_launch(spec, config, kernel, args, count)
+    # Plain numbers have no owners: Conditions and memory do.
+    if reads is None and writes is None and spec.owners.second.get() == NULL:
+        return 0
+    return declare_accesses(self, spec, as_tuple(args, count), reads, writes)
+
+
+cdef int declare_accesses(InsertionPoint self, NodeSpec& spec, tuple args, object reads, object writes) except -1:
+    spec.declared = read_declaration(reads, writes, args)
+    return check_not_freed(self, args)
 
 
 cdef object read_foreign_call(
@@ -879,13 +901,12 @@ cdef object read_foreign_call(
     return read_call(self, spec, config, kernel, PySequence_Fast_ITEMS(args), <size_t>len(args), reads, writes)
 
 
-cdef InsertionPoint add_launch(InsertionPoint self, NodeSpec& spec, object config, object name, object edge):
-    cdef InsertionPoint node = self._add(spec, name, edge)
-    if type(config) is not LaunchConfig and isinstance(config, SizedConfig):
-        join_call_of(node._record(), <SizedConfig>config)
-    return node
-
-
 cdef PyMethodDef launch_definition
 cdef bytes launch_doc = LAUNCH.encode()
-give_method(InsertionPoint, &launch_definition, b"launch", <void*>launch_method, launch_doc)
+
+
+cdef int give_launch(type cls) except -1:
+    return give_method(cls, &launch_definition, b"launch", <void*>launch_method, launch_doc)
+
+
+give_launch(InsertionPoint)

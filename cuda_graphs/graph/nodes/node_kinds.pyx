@@ -62,7 +62,7 @@ from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
 from .node cimport GraphNode
 from cuda_graphs.graph.operands.parameter cimport argument_of, check_clash, adopt_uses, wrap
-from .insertion_point cimport accept_graph, check_not_freed, wrap_graph, wrap_node
+from .insertion_point cimport accept_graph, check_not_freed, give_launch, wrap_graph, wrap_node
 from .node_call cimport NodeCall, call_of, leave_call
 from .labels cimport kind_of_value, note_kind_of_value
 from .node_classes cimport register_class
@@ -1033,6 +1033,7 @@ COND_TYPES = {
 
 register_class(NodeKind.kEmpty, EmptyNode)
 register_class(NodeKind.kKernel, KernelNode)
+give_launch(KernelNode)
 register_class(NodeKind.kAlloc, AllocNode)
 register_class(NodeKind.kFree, FreeNode)
 register_class(NodeKind.kMemset, MemsetNode)

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
-from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphMemoryRef, NodeHandle, NodeSpec
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphMemoryRef, NodeHandle, NodeSpec, parameters_of
 
 ctypedef int (*Settle)(const GraphMemoryRef& place) except -1
 ctypedef object (*Wrap)(const NodeHandle& h)
@@ -32,7 +32,9 @@ cdef int declare_place(GraphBox* graph, const GraphMemoryRef& place) except -1
 
 # Replaces the addresses in places of a spec by uses of parameters, or by addresses of their own memory, before the driver gets
 # it for a node of `graph`.
-cdef int use_places(GraphBox* graph, NodeSpec& spec) except -1
+cdef inline int use_places(GraphBox* graph, NodeSpec& spec) except -1:
+    return replace_places(graph, spec) if parameters_of(graph[0]).has_places() else 0
+cdef int replace_places(GraphBox* graph, NodeSpec& spec) except -1
 
 # Gives a place memory of its own, and all nodes that use it its address. Does nothing for a place that has it.
 cdef int settle(const GraphMemoryRef& place) except -1

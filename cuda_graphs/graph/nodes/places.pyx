@@ -164,7 +164,7 @@ cdef int declare_place(GraphBox* graph, const GraphMemoryRef& place) except -1:
     return 0
 
 
-cdef int use_places(GraphBox* graph, NodeSpec& spec) except -1:
+cdef int replace_places(GraphBox* graph, NodeSpec& spec) except -1:
     cdef vector[PlaceWord] words
     cdef PlaceWord* word
     cdef ParameterRef parameter
@@ -172,8 +172,6 @@ cdef int use_places(GraphBox* graph, NodeSpec& spec) except -1:
     cdef const vector[KernelParameter]* parameters = NULL
     cdef size_t i
     if spec.kind != NodeKind.kKernel and spec.kind != NodeKind.kMemset and spec.kind != NodeKind.kMemcpy:
-        return 0
-    if not parameters_of(graph[0]).has_places():
         return 0
     drop_place_uses(spec.uses)
     if spec.kind == NodeKind.kKernel:

@@ -44,9 +44,7 @@ cdef class SizedConfig(LaunchConfig):
 
 cdef SizedConfig sized_config(LaunchConfig config, const SizeRuleRef& rule, tuple operands):
     cdef SizedConfig self = SizedConfig.__new__(SizedConfig)
-    self._grid, self._block, self._cluster = config._grid, config._block, config._cluster
-    self._shmem_size, self._is_cooperative = config._shmem_size, config._is_cooperative
-    self._is_programmatic = config._is_programmatic
+    self._size, self._shape, self._is_programmatic = config._size, config._shape, config._is_programmatic
     self._rule, self._operands = rule, operands
     return self
 
@@ -93,12 +91,12 @@ cdef class ConfigFunction:
 
 
 cdef int fill_size(LaunchSize* size, LaunchConfig config, object function) except -1:
-    if config._cluster[0] or config._is_cooperative or config._is_programmatic:
+    if not config._is_plain():
         raise ValueError(
             f"{function!r} returned {config!r}: a config that follows the arguments has no cluster, and is neither "
             "cooperative nor programmatic"
         )
-    size.grid, size.block, size.shared = config._grid, config._block, config._shmem_size
+    size[0] = config._size
     return 0
 
 

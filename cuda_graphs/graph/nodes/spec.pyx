@@ -40,6 +40,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     restore_order,
     share_owners,
     source_of,
+    write_size,
 )
 from cuda_graphs.core.resources.device_scope cimport device_of_context, find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.device_scope cimport current_device as device_now
@@ -166,6 +167,9 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
         fill_config(spec, size)
         begin_rules(spec, size)
     if args is not None:
+        spec.uses.clear()
+        spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
+        spec.owners.second.reset()
         fill_arguments(
             spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), PySequence_Fast_ITEMS(given), <size_t>len(given)
         )
@@ -182,15 +186,12 @@ cdef tuple accept_arguments(object args):
     return tuple(args)
 
 
-cdef int fill_arguments(NodeSpec& spec, Kernel kernel, Arguments args, size_t count) except -1:
+cdef inline int fill_arguments(NodeSpec& spec, Kernel kernel, Arguments args, size_t count) except -1:
     cdef int found = pack_arguments(spec.arguments, kernel, args, count)
-    spec.uses.clear()
     if found & HAS_STAND_INS:
         use_stand_ins(spec, args, count)
     fill_code(spec, kernel)
     spec.params.kernel.kernelParams = spec.arguments.pointers()
-    spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
-    spec.owners.second.reset()
     return own_arguments(args, count, spec.owners.second) if found else 0
 
 
@@ -212,21 +213,14 @@ cdef int fill_code(NodeSpec& spec, Kernel kernel) except -1:
     return 0
 
 
-cdef int fill_config(NodeSpec& spec, LaunchConfig config) except -1:
-    cdef CUDA_KERNEL_NODE_PARAMS_v3* p = &spec.params.kernel
+cdef inline int fill_config(NodeSpec& spec, LaunchConfig config) except -1:
     if config._is_programmatic:
         raise ValueError(
             "config.programmatic_stream_serialization is for launches on a stream: pass edge=EdgeData.programmatic() to "
             "the launch of a node"
         )
-    spec.shape.cluster = config._cluster
-    spec.shape.cooperative = config._is_cooperative
-    # With a cluster, `config.grid` counts clusters but the driver counts blocks.
-    p.gridDimX = config._grid[0] * (config._cluster[0] or 1)
-    p.gridDimY = config._grid[1] * (config._cluster[1] or 1)
-    p.gridDimZ = config._grid[2] * (config._cluster[2] or 1)
-    p.blockDimX, p.blockDimY, p.blockDimZ = config._block[0], config._block[1], config._block[2]
-    p.sharedMemBytes = config._shmem_size
+    spec.shape = config._shape
+    write_size(spec.params.kernel, config._size)
     return 0
 
 

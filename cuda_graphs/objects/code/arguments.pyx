@@ -87,15 +87,21 @@ cdef class RawArgument:
 
 
 cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_t count) except -1:
-    cdef const vector[Parameter]* parameters = kernel._parameters()
+    cdef const vector[Parameter]* parameters = kernel._known_parameters
     cdef size_t i
     cdef int found = 0
+    if parameters == NULL:
+        parameters = kernel._parameters()
     if count != parameters.size():
         raise TypeError(
             f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
         )
     for i in range(count):
-        found |= append(pack, kernel, i, parameters[0][i], <object>args[i])
+        arg = <object>args[i]
+        if Py_TYPE(arg) == <PyTypeObject*>int:
+            append_int(pack, kernel, i, parameters[0][i], arg)
+        else:
+            found |= append(pack, kernel, i, parameters[0][i], arg)
     return found
 
 
@@ -147,11 +153,9 @@ cdef int reach_arguments(Arguments args, size_t count, int device) except -1:
     return 0
 
 
-cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
-    """Appends an argument, and returns what `pack_arguments` finds in it."""
+cdef int append(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
+    """Appends an argument, and returns what `pack_arguments` finds in it. An int comes here as the value of another type only."""
     cdef PyTypeObject* kind = Py_TYPE(arg)
-    if kind == <PyTypeObject*>int:
-        return append_int(pack, kernel, index, to, arg)
     if kind == <PyTypeObject*>float:
         return append_float(pack, kernel, index, to, PyFloat_AS_DOUBLE(arg))
     if kind == <PyTypeObject*>Buffer:
@@ -207,7 +211,7 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, const Par
     )
 
 
-cdef int append_int(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
+cdef inline int append_int(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
     cdef int overflow = 0
     cdef long long value = PyLong_AsLongLongAndOverflow(arg, &overflow)
     if overflow == 0 and value >= to.ints.low and (value < 0 or <uint64_t>value <= to.ints.high):

@@ -20,7 +20,7 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall, active_captures, may_be_captured
-from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, NodeRecord, as_owner
+from cuda_graphs.core.graphs.graph_handles cimport LaunchSize, NodeKind, NodeParameters, NodeRecord, as_owner
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
 from .arguments cimport (
@@ -119,7 +119,7 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     cdef int found = pack_arguments(pack, code, args, count)
-    if shape._is_cooperative:  # before the graph keeps any owner for the launch
+    if shape._shape.cooperative:  # before the graph keeps any owner for the launch
         check_cooperative(shape, code)
     on._check_open()  # arguments may run code that closes the stream
     cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
@@ -139,7 +139,8 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
         refuse_arguments(args, count)
     cdef CUlaunchConfig native
     cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
-    if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
+    cdef LaunchSize* size = &shape._size
+    if not shape._is_plain():
         shape._fill(&native, attributes)
         native.hStream = raw_stream
         with nogil:
@@ -147,8 +148,8 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
     else:
         with nogil:
             status = driver().cuLaunchKernel(
-                function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0], shape._block[1],
-                shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), NULL,
+                function, size.grid[0], size.grid[1], size.grid[2], size.block[0], size.block[1], size.block[2],
+                size.shared, raw_stream, pack.pointers(), NULL,
             )
     note_launch(h, code._h)
     if active_captures.load() != 0:

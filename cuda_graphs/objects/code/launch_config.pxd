@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.driver.cuda cimport CUlaunchAttribute, CUlaunchConfig
+from cuda_graphs.core.graphs.graph_handles cimport KernelShape, LaunchSize
 
 
 cdef enum:
@@ -8,13 +9,17 @@ cdef enum:
 
 
 cdef class LaunchConfig:
-    cdef unsigned int _grid[3]     # in blocks; with a cluster: in clusters
-    cdef unsigned int _cluster[3]  # 0, 0, 0: no cluster
-    cdef unsigned int _block[3]    # in threads
-    cdef unsigned int _shmem_size  # bytes of dynamic shared memory
-    cdef bint _is_cooperative
-    cdef bint _is_programmatic     # may overlap with the kernel before it on its stream
+    cdef LaunchSize _size        # as the driver takes it: the grid in blocks, with a cluster too
+    cdef KernelShape _shape      # cluster 0, 0, 0: no cluster
+    cdef bint _is_programmatic   # may overlap with the kernel before it on its stream
     cdef object __weakref__
+
+    # Returns True for a launch without a cluster, and neither cooperative nor programmatic.
+    cdef bint _is_plain(self) noexcept
+
+    # Convert between the blocks of the grid, and clusters.
+    cdef void _count_clusters(self, unsigned int* clusters) noexcept
+    cdef void _count_blocks(self, const unsigned int* clusters) noexcept
 
     # Sets all fields except the stream, with the grid in blocks. `attributes` has MOST_ATTRIBUTES elements and must
     # live as long as `native` is used.

@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+# cython: cdivision=True
 """LaunchConfig: the number of threads that run a kernel, and their grouping."""
 
 from cuda_graphs.core.driver.cuda cimport (
@@ -54,38 +55,57 @@ cdef class LaunchConfig:
     @property
     def grid(self):
         """Blocks (with a cluster: clusters) in x, y, z."""
-        return (self._grid[0], self._grid[1], self._grid[2])
+        cdef unsigned int clusters[3]
+        self._count_clusters(clusters)
+        return (clusters[0], clusters[1], clusters[2])
 
     @grid.setter
     def grid(self, value):
-        set_three("grid", value, self._grid, self._cluster)
+        cdef unsigned int clusters[3]
+        set_three("grid", value, clusters, self._shape.cluster)
+        self._count_blocks(clusters)
 
     @property
     def cluster(self):
         """Blocks of a cluster in x, y, z, or None."""
-        return (self._cluster[0], self._cluster[1], self._cluster[2]) if self._cluster[0] else None
+        cdef const unsigned int* cluster = self._shape.cluster
+        return (cluster[0], cluster[1], cluster[2]) if cluster[0] else None
 
     @cluster.setter
     def cluster(self, value):
+        cdef unsigned int clusters[3]
+        self._count_clusters(clusters)
         if value is not None:
             refuse_without_clusters()
-            set_three("cluster", value, self._cluster, self._grid)
+            set_three("cluster", value, self._shape.cluster, clusters)
         else:
-            self._cluster[0] = self._cluster[1] = self._cluster[2] = 0
+            self._shape.cluster[0] = self._shape.cluster[1] = self._shape.cluster[2] = 0
+        self._count_blocks(clusters)
+
+    cdef void _count_clusters(self, unsigned int* clusters) noexcept:
+        """Set `clusters` to the grid in clusters; without a cluster, in blocks."""
+        cdef int i
+        for i in range(3):
+            clusters[i] = self._size.grid[i] // (self._shape.cluster[i] or 1)
+
+    cdef void _count_blocks(self, const unsigned int* clusters) noexcept:
+        cdef int i
+        for i in range(3):
+            self._size.grid[i] = clusters[i] * (self._shape.cluster[i] or 1)
 
     @property
     def block(self):
         """Threads of a block in x, y, z."""
-        return (self._block[0], self._block[1], self._block[2])
+        return (self._size.block[0], self._size.block[1], self._size.block[2])
 
     @block.setter
     def block(self, value):
-        set_three("block", value, self._block, NULL)
+        set_three("block", value, self._size.block, NULL)
 
     @property
     def shmem_size(self):
         """Bytes of dynamic shared memory of a block."""
-        return self._shmem_size
+        return self._size.shared
 
     @shmem_size.setter
     def shmem_size(self, value):
@@ -94,18 +114,18 @@ cdef class LaunchConfig:
             raise TypeError(f"shmem_size must be an int, got {type(value).__name__}")
         if not 0 <= size < 1 << 31:
             raise ValueError(f"shmem_size must be a number of bytes >= 0, got {value}")
-        self._shmem_size = size
+        self._size.shared = size
 
     @property
     def is_cooperative(self):
         """True when all blocks run at the same time."""
-        return self._is_cooperative
+        return self._shape.cooperative != 0
 
     @is_cooperative.setter
     def is_cooperative(self, value):
         if read_flag(value, "is_cooperative"):
             refuse_without_cooperation()
-        self._is_cooperative = value
+        self._shape.cooperative = 1 if value else 0
 
     @property
     def programmatic_stream_serialization(self):
@@ -116,24 +136,25 @@ cdef class LaunchConfig:
     def programmatic_stream_serialization(self, value):
         self._is_programmatic = read_flag(value, "programmatic_stream_serialization")
 
+    cdef bint _is_plain(self) noexcept:
+        return self._shape.is_plain() and not self._is_programmatic
+
     cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil:
-        cdef bint clusters = self._cluster[0] != 0
-        native.gridDimX = self._grid[0] * (self._cluster[0] if clusters else 1)
-        native.gridDimY = self._grid[1] * (self._cluster[1] if clusters else 1)
-        native.gridDimZ = self._grid[2] * (self._cluster[2] if clusters else 1)
-        native.blockDimX = self._block[0]
-        native.blockDimY = self._block[1]
-        native.blockDimZ = self._block[2]
-        native.sharedMemBytes = self._shmem_size
+        cdef const unsigned int* grid = self._size.grid
+        cdef const unsigned int* block = self._size.block
+        cdef const unsigned int* cluster = self._shape.cluster
+        native.gridDimX, native.gridDimY, native.gridDimZ = grid[0], grid[1], grid[2]
+        native.blockDimX, native.blockDimY, native.blockDimZ = block[0], block[1], block[2]
+        native.sharedMemBytes = self._size.shared
         native.attrs = attributes
         native.numAttrs = 0
-        if clusters:
+        if cluster[0] != 0:
             attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            attributes[0].value.clusterDim.x = self._cluster[0]
-            attributes[0].value.clusterDim.y = self._cluster[1]
-            attributes[0].value.clusterDim.z = self._cluster[2]
+            attributes[0].value.clusterDim.x = cluster[0]
+            attributes[0].value.clusterDim.y = cluster[1]
+            attributes[0].value.clusterDim.z = cluster[2]
             native.numAttrs = 1
-        if self._is_cooperative:
+        if self._shape.cooperative:
             attributes[native.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE
             attributes[native.numAttrs].value.cooperative = 1
             native.numAttrs += 1

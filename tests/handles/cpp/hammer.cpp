@@ -174,17 +174,17 @@ bool add_host_node(Definition& definition) {
     NodeSpec spec;
     fill(spec);
     const Dependencies place = dependencies_on(definition.nodes.empty() ? definition.entry : definition.nodes.back());
-    const OwnerSlot slot = graph.owners.prepare(graph.raw, spec.owners.first, spec.owners.second);
-    CHECK(slot.page != nullptr);
+    OwnerSlot slot;
+    CHECK(prepare_node(graph, spec, slot));
     CUgraphNode raw = nullptr;
     CUresult status = CUDA_SUCCESS;
     {
         const GilRelease released;
         status = make_node(place, spec, &raw);
     }
-    if (status != CUDA_SUCCESS) return graph.owners.rollback(slot), false;
-    definition.nodes.push_back(node_handle(definition.entry, add_node(graph, raw, spec.kind, slot)));
-    return true;
+    NodeRecord* const node = record_node(graph, spec, slot, status, raw);
+    if (node != nullptr) definition.nodes.push_back(node_handle(definition.entry, *node));
+    return node != nullptr;
 }
 
 // Adds a memset whose value is a named parameter.
