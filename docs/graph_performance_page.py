@@ -58,14 +58,14 @@ clock](../benchmarks/README.md#graph_kernelspy-graph-kernels-beside-graphs-of-ot
 
 ## Lowerings of a loop on the CPU
 
-{lowerings}, two cores, with other work during the run, so the picture shows best turns. A loop has 1 to 20 tasks, each
+{lowerings}, two cores, without other work, medians of 21 turns. A loop has 1 to 20 tasks, each
 of which adds 1 to 2^8 to 2^26 floats. The picture shows the time of each
 [lowering](guide/graph-kernels.md#how-control-flow-is-lowered) in parts of the time of `loop="auto"`. The dashed line is
 the bar. Where all lines are above it, "auto" takes at most 1.05 times as long as the best lowering.
 
 ![Lines of the time of an iteration over the length of the arrays](figures/loop_lowerings_host.svg)
 
-Measured and drawn by `python benchmarks/loop_lowerings.py --statistic best`.
+Measured and drawn by `python benchmarks/loop_lowerings.py --rounds 21`.
 
 ## Lowerings of a loop on a GPU
 
