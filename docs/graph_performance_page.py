@@ -142,7 +142,7 @@ def main() -> None:
     (HERE / "graph-performance.md").write_text(graph_performance_page())
     for file in taken().values():
         draw("graph_kernels.py", file)
-    draw("loop_lowerings.py", LOWERINGS["CPU"], "--statistic", "best")
+    draw("loop_lowerings.py", LOWERINGS["CPU"])
     draw("loop_lowerings.py", LOWERINGS["GPU"])
 
 
