@@ -335,7 +335,7 @@ def value_of(argument: Any) -> tuple[Any, ...]:
     if isinstance(argument, Parameter):
         return f"parameter {argument.name}", ""
     if isinstance(argument, AllocNode | GraphArray):  # which has no address yet, or one that is only an int
-        return argument._address, f"{argument.dtype} {argument.shape} {argument.strides}"
+        return argument._address, ""
     interface = getattr(argument, "__cuda_array_interface__", None) or getattr(
         argument, "__array_interface__", None
     )
