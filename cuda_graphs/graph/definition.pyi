@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -12,28 +12,15 @@ from cuda_graphs.graph.executable.executable import Graph
 from cuda_graphs.graph.flow.task_flow import TaskFlow
 from cuda_graphs.graph.nodes.insertion_point import InsertionPoint
 from cuda_graphs.graph.nodes.node import GraphNode
-from cuda_graphs.graph.nodes.node_kinds import KernelNode
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.graph.operands.edge_data import EdgeData
 from cuda_graphs.graph.operands.parameter import Parameter, Temporary
-from cuda_graphs.objects.code.kernel import Kernel
-from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.objects.device.stream import Stream
-from cuda_graphs.objects.protocols import SupportsGraphKernel
 
 class GraphDef(InsertionPoint):
     def __init__(self) -> None: ...
-    def launch(
-        self,
-        config: LaunchConfig | Mapping[str, Any] | Callable[..., Any] | None,
-        kernel: Kernel | SupportsGraphKernel,
-        *args: Any,
-        edge: EdgeData | None = None,
-        name: str | None = None,
-        reads: Sequence[Any] | None = None,
-        writes: Sequence[Any] | None = None,
-    ) -> KernelNode: ...
+    launch = InsertionPoint.launch
     @property
     def handle(self) -> int: ...
     @property

@@ -188,6 +188,16 @@ def test_without_memory_for_a_graph_the_same_tasks_are_launched(together, counte
         assert one.to_numpy().tolist() == another.to_numpy().tolist()
 
 
+def test_a_graph_whose_first_launch_fails_is_not_kept(together, counted):
+    kernel, arrays = cg.kernel(stages), [cg.ones(4) for _ in range(3)]
+    for _ in range(3):
+        kernel(*arrays, 1.0)
+    with testing.calls() as made, testing.fail("cuGraphLaunch", code="CUDA_ERROR_OUT_OF_MEMORY") as failure:
+        kernel(*arrays, 1.0)
+    assert failure.happened
+    assert made["cuGraphInstantiateWithParams"] == made["cuGraphExecDestroy"] == 1
+
+
 def test_a_kernel_with_its_most_graphs_launches_the_tasks_of_further_specialisations(together, counted):
     @cg.kernel
     def many(x: Floats, y: Floats, number: cg.template()):

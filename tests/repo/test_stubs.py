@@ -14,6 +14,8 @@ import types
 
 import pytest
 
+from cuda_graphs.graph.definition import GraphDef
+
 VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 # Functions whose parameters are unknown.
 SLOTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinMethodType)
@@ -95,6 +97,8 @@ def difference(statements, actual):
         bases = [base for base in bases if base not in TYPES_ONLY]
         actual_bases = [base.__name__ for base in actual.__bases__ if base is not object]
         return None if bases == actual_bases else f"has the bases {actual_bases}"
+    if isinstance(first, ast.Assign) and isinstance(first.value, ast.Attribute):  # `launch = Base.launch`
+        return difference_from_base(first.value, actual)
     is_function = isinstance(first, ast.FunctionDef)
     decorators = {ast.unparse(d) for d in first.decorator_list} if is_function else set()
     if (is_function and "property" not in decorators) != (
@@ -109,6 +113,21 @@ def difference(statements, actual):
     function = getattr(actual, "__func__", actual)
     return (
         None if have_same_parameters(first, function) else f"has the parameters {inspect.signature(function)}"
+    )
+
+
+def difference_from_base(declared_as, actual):
+    """Why the method `actual` differs from that of the base of its class that the stub names, or None."""
+    base = next(
+        (each for each in actual.__objclass__.__mro__[1:] if each.__name__ == declared_as.value.id), None
+    )
+    if base is None or not hasattr(base, declared_as.attr):
+        return f"is not a method of a base named {ast.unparse(declared_as)}"
+    signature = inspect.signature(getattr(base, declared_as.attr))
+    return (
+        None
+        if inspect.signature(actual) == signature
+        else f"has other parameters than {ast.unparse(declared_as)}"
     )
 
 
@@ -232,3 +251,17 @@ def test_a_name_of_the_package_that_does_not_exist_is_an_attribute_error():
 
     with pytest.raises(AttributeError, match="no_such_name"):
         cg.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("launch = InsertionPoint.launch", None),
+        ("launch = InsertionPoint.join", "has other parameters"),
+        ("launch = InsertionPoint.start", "is not a method of a base"),
+        ("launch = Graph.launch", "is not a method of a base"),
+    ],
+)
+def test_a_stub_may_name_the_method_of_a_base_that_has_the_same_parameters(line, why):
+    found = difference(ast.parse(line).body, vars(GraphDef)["launch"])
+    assert found is None if why is None else why in found

@@ -116,7 +116,7 @@ def sharing_of(
     index = index_of(lives)
     found: dict[AllocNode | Temporary, tuple[AllocNode | Temporary, ...]] = {
         life.node: tuple(
-            lives[i].node for i in bits_of(meeting(lives, index, life.span)) if lives[i] is not life
+            lives[i].node for i in bits_of(touched(lives, index, life.span)) if lives[i] is not life
         )
         for life in lives
     }
@@ -192,7 +192,7 @@ def find_users(order: Order, lives: Sequence[Life]) -> None:
         ]
         alive = begun[step] & (~ended[step] | endless)
         if not may_access_anything(node):
-            alive &= reduce(or_, (meeting(lives, index, span) for span in accessed), 0)
+            alive &= reduce(or_, (touched(lives, index, span) for span in accessed), 0)
         for i in bits_of(alive):
             lives[i].users.append(step)
 
@@ -201,8 +201,8 @@ def index_of(lives: Sequence[Life]) -> SpanIndex:
     return SpanIndex([Access(life.begin, life.span, True, life) for life in lives])
 
 
-def meeting(lives: Sequence[Life], index: SpanIndex, span: Span) -> int:
-    """Return the allocations that share a byte with a span, as bits."""
+def touched(lives: Sequence[Life], index: SpanIndex, span: Span) -> int:
+    """Return the allocations of which a span has a byte, as bits."""
     near = index.overlapping(span.start, span.end, writes=True)
     return sum(1 << i for i in bits_of(near) if lives[i].span.meets(span))
 

@@ -7,7 +7,6 @@ from typing import Any, NoReturn, SupportsIndex
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.graph.operands.copy_shape import Shape
-from cuda_graphs.graph.operands.edge_data import EdgeData
 from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.objects.code.kernel import Kernel
@@ -15,8 +14,8 @@ from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.objects.device.event import Event
 from cuda_graphs.objects.launch_errors import LaunchQueue
 from cuda_graphs.objects.memory.array_view import ArrayView
-from cuda_graphs.objects.protocols import SupportsGraphKernel
 
+from .insertion_point import InsertionPoint
 from .node import GraphNode
 from .node_call import NodeCall
 from .options import GraphAllocOptions
@@ -26,16 +25,7 @@ _Index = SupportsIndex | slice | EllipsisType
 class EmptyNode(GraphNode): ...
 
 class KernelNode(GraphNode):
-    def launch(
-        self,
-        config: LaunchConfig | Mapping[str, Any] | Callable[..., Any] | None,
-        kernel: Kernel | SupportsGraphKernel,
-        *args: Any,
-        edge: EdgeData | None = None,
-        name: str | None = None,
-        reads: Sequence[Any] | None = None,
-        writes: Sequence[Any] | None = None,
-    ) -> KernelNode: ...
+    launch = InsertionPoint.launch
     def update(
         self,
         *,

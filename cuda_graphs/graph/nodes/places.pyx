@@ -134,7 +134,7 @@ def array_at(address):
 
 
 def address_words(address):
-    """Return an address in words: one in an array that has none as the number of the byte in it."""
+    """Return an address in words. If the array has no address yet, they tell the node and the number of the byte."""
     cdef GraphMemoryRef place
     cdef NodeHandle h
     if address < FIRST:

@@ -3,8 +3,8 @@
 """Private bins of each thread for `bins[x[i]] += 1` on the CPU.
 
 An atomic addition takes long (13 ns of a core in a material point method), and longer if two threads share a cache
-line. So each thread collects its additions in bins of its own, over all its pieces of the loop, and adds them to the
-array once, at the end. The code chooses between bins and atomics by the number of atomics for each element and thread.
+line. Each thread collects its additions in bins of its own, over all its pieces of the loop. It adds them to the array
+once, at the end. The code chooses between bins and atomics by the number of atomics for each element and thread.
 
 The driver gives each thread memory for its bins (`collect` of cgh_services, hostdriver/image_loader.h). After the last
 piece of a thread it calls the task once more, without iterations.
@@ -25,7 +25,7 @@ __all__ = ["with_bins"]
 
 MOST_BYTES = 1 << 24  # of the bins of a thread
 REPAYS = 2  # atomics for each bin that pay for its initialisation and final addition
-RARE = 8  # atomics under a condition count as one
+RARE = 8  # so many atomics under a condition count as one that each iteration does
 ALIGNED = 64
 
 
