@@ -130,3 +130,66 @@ def test_columns_from_any_index_on_are_visited_once(begin, columns):
         wanted[begin + 8 : begin + 8 + columns] + 100 * np.arange(1, 4)[:, None]
     )
     np.testing.assert_array_equal(found["x"], rows)
+
+
+def at_offset(values, offset):
+    """The values in memory that begins so many bytes after a multiple of 64. A GPU refuses wide accesses there."""
+    memory = np.zeros(values.nbytes + 128, "u1")
+    start = -memory.ctypes.data % 64 + offset
+    found = memory[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+    found[...] = values
+    return found
+
+
+SWEEPS = {
+    "two arrays": "y[i, j] = 2 * x[i - 1, j] + x[i + 1, j] - 3 * x[i, j - 1] + x[i, j + 1]",
+    "in place, with a sum": "total[()] += x[i, j]\n        x[i, j] += y[i - 1, j + 1] * y[i, j - 1] + x[i, j]",
+    "two stores": "x[i, j] = y[i, j] + i\n        y[i, j] = x[i, j] * 3 + j",
+}
+
+
+@pytest.mark.parametrize("offset", [0, 4, 8, 16])
+@pytest.mark.parametrize("columns", [40, 128, 131, 132, 260, 390], ids=str)
+@pytest.mark.parametrize("scalar", ["i32", "i64", "u8", "f32"])
+@pytest.mark.parametrize("sweep", SWEEPS)
+def test_sweeps_are_right_whether_rows_are_aligned_or_not(sweep, scalar, columns, offset):
+    k = function_of(
+        f"def k(x: ndarray({scalar}, 2), y: ndarray({scalar}, 2), total: ndarray(i64, 0)):\n"
+        "    for i, j in cg.ndrange((1, x.shape[0] - 1), (1, x.shape[1] - 1)):\n"
+        f"        {SWEEPS[sweep].replace('total[()] += x[i, j]', 'total[()] += cg.i64(x[i, j])')}\n"
+    )
+    dtype = {"i32": "i4", "i64": "i8", "u8": "u1", "f32": "f4"}[scalar]
+    x, y = (np.arange(n, n + 6 * columns).reshape(6, columns).astype(dtype) for n in (3, 11))
+    given = {"x": x, "y": y, "total": np.zeros((), "i8")}
+    wanted = run_all(k, **given)
+    program, _ = lower(k, specialise(k, given), fuse="call")
+    for grid in GRIDS:
+        for machine in (on_ptx, *([on_gpu] if driver_info().kind == "cuda" else [])):
+            found = {"x": at_offset(x, offset), "y": at_offset(y, 0), "total": np.zeros((), "i8")}
+            machine(program, found, given, grid)
+            for name, array in wanted.items():
+                np.testing.assert_array_equal(found[name], array, err_msg=f"{name} on {grid}")
+
+
+def accesses(function, given):
+    code = compile_kernel(function, specialise(function, given), ptx_target()).code.decode()
+    return re.findall(r"(?:ld|st)\.global\S*\.v\d\.\S+", code)
+
+
+SUMS = {
+    "x[i - 1, j] + x[i + 1, j] + x[i, j - 1] + x[i, j + 1]": 3,  # the rows above and below, and the own one
+    "x[i, j] * 2": 1,
+}
+
+
+@pytest.mark.parametrize(("value", "loads"), SUMS.items())
+@pytest.mark.parametrize(("scalar", "joint"), [("f32", "v4.b32"), ("f64", "v2.b64")])
+def test_neighbours_have_joint_accesses(scalar, joint, value, loads):
+    sweep = function_of(
+        f"def k(x: ndarray({scalar}, 2), y: ndarray({scalar}, 2)):\n"
+        "    for i, j in cg.ndrange((1, x.shape[0] - 1), (1, x.shape[1] - 1)):\n"
+        f"        y[i, j] = {value}\n"
+    )
+    array = np.zeros((6, 128), {"f32": "f4", "f64": "f8"}[scalar])
+    found = accesses(sweep, {"x": array, "y": array})
+    assert found == [f"ld.global.{joint}"] * loads + [f"st.global.{joint}"]

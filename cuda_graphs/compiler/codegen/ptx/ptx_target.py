@@ -35,7 +35,8 @@ from .ptx_blocks import GpuBlockLoop
 from .ptx_exchange import MOST_THREADS, with_exchanges
 from .ptx_merge import merged_ptx
 from .ptx_resident import GpuResidentTasks, run_in_last_thread
-from .tiles import LANES, TiledLoop, is_tiled
+from .tiles import LANES, TiledLoop, is_tiled, place, shift_of
+from .wide_access import SCOPES, WIDE_BYTES, WIDTH, are_aligned, assume_aligned, scopes_of
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
 ENTRY = "ptx_kernel"
@@ -151,7 +152,7 @@ class Ptx:
                 early = program.early_loads if self.is_early(program) else None
                 functions.append(self.task(task, declarations, slots, ENTRY, required_threads(blocks), early))
         name = program.tasks[step].name if isinstance(step, int) else step.name
-        text = "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES, ""])
+        text = "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *METADATA, ""])
         return Unit(name if len(steps) == 1 and isinstance(step, int) else "", text)
 
     def is_early(self, program: ir.Program) -> bool:
@@ -312,13 +313,7 @@ class Ptx:
         first.
         """
         arrays = dict.fromkeys(s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Load, ir.Store)))
-        addresses = [
-            (e.pointer(array), e.addresses[array]) for array in arrays if isinstance(array, ir.Array)
-        ]
-        bits = "0"
-        for kind, address in addresses:
-            bits = e.let(f"or i64 {bits}, {e.let(f'ptrtoint {kind} {address} to i64')}")
-        aligned = e.let(f"icmp eq i64 {e.let(f'and i64 {bits}, 15')}, 0")
+        aligned = are_aligned(e, arrays)
         whole = e.let(f"udiv i64 {total}, {width}")
         if is_resident:
             aligned = e.let(f"and i1 {aligned}, {e.let(f'icmp sge i64 {whole}, {threads}')}")
@@ -332,9 +327,7 @@ class Ptx:
             wait_for_previous_launch(e)
             e.jump(rest)
         e.start(wide)
-        e.declare("llvm.assume", "declare void @llvm.assume(i1)")
-        for kind, address in addresses:
-            e.line(f'call void @llvm.assume(i1 true) ["align"({kind} {address}, i64 16)]')
+        assume_aligned(e, arrays)
 
         def groups_of(chunks: int) -> Callable[[str, str], None]:
             def groups(at: str, following: str) -> None:
@@ -385,12 +378,8 @@ class Ptx:
         threads: str,
         total: str,
     ) -> None:
-        def place(numbers: list[str]) -> None:
-            for axis, begin, number in zip(loop.axes, begins, numbers, strict=True):
-                e.wide[axis.index] = e.point(axis, begin, number)
-
         def point(numbers: list[str], following: str) -> None:
-            place(numbers)
+            place(e, loop, begins, numbers)
             e.loops.append((following, following))
             e.block(loop.body)
             e.loops.pop()
@@ -399,17 +388,9 @@ class Ptx:
             strided_box(e, counts, thread, threads, total, point)
 
         if is_tiled(loop):
-            shift = e.let(f"trunc i64 {shift_of(e, loop, begins)} to i32")
-            TiledLoop(e, loop, counts, shift, place).run(row_major)
+            TiledLoop(e, loop, begins, counts).run(row_major)
         else:
             row_major()
-
-
-def shift_of(e: Emitter, loop: ir.For, begins: list[str]) -> str:
-    """Emit the number of indices from a multiple of 32 to the first index of the last axis, in 64 bits."""
-    if loop.axes[-1].step != 1:
-        return "0"
-    return e.let(f"and i64 {begins[-1]}, {LANES - 1}")
 
 
 def aligned(e: Emitter, shift: str, thread: str, threads: str) -> str:
@@ -429,29 +410,11 @@ def required_threads(blocks: int) -> str:
     return f' "nvvm.reqntid"="{blocks}"' if blocks else ""
 
 
-WIDE_BYTES = 16  # the widest access of a thread
 MOST = 64  # statements of a body that may be emitted several times
 MOST_CHUNKS = 4  # groups that a thread runs at a time
 
-# Numbers of metadata nodes, for each lane of a group: its alias scope, the list of that scope, the list of the others.
-WIDTH, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
 UNROLLED = ", !llvm.loop !2"  # LLVM would not unroll loops with an unknown iteration count
-SCOPES = (
-    "!2 = distinct !{!2, !3}",
-    '!3 = !{!"llvm.loop.unroll.count", i32 4}',
-    '!1 = distinct !{!1, !"iterations of a group"}',
-    *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(WIDTH)),
-    *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(WIDTH)),
-    *(
-        f"!{OTHERS + lane} = !{{{', '.join(f'!{SCOPE + other}' for other in range(WIDTH) if other != lane)}}}"
-        for lane in range(WIDTH)
-    ),
-)
-
-
-def scopes_of(lane: int) -> str:
-    """Return the metadata of the accesses of a lane."""
-    return f", !alias.scope !{LISTS + lane}, !noalias !{OTHERS + lane}"
+METADATA = ("!2 = distinct !{!2, !3}", '!3 = !{!"llvm.loop.unroll.count", i32 4}', *SCOPES)
 
 
 def chunks_of(loop: ir.For, width: int) -> int:

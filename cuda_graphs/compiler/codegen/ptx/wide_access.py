@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Accesses of 16 bytes: a thread runs neighbouring iterations together, and LLVM joins their loads and their stores.
+
+That needs two facts. The addresses are multiples of 16, which the code checks once and tells LLVM. And the iterations
+do not access what another one stores, as they may run in any order: each one has an alias scope of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.passes.index_spaces import linear
+
+__all__ = ["SCOPES", "WIDE_BYTES", "WIDTH", "WideRows", "are_aligned", "assume_aligned", "scopes_of"]
+
+WIDE_BYTES = 16  # the widest access of a thread
+
+# Numbers of metadata nodes, for each iteration of a group: its alias scope, the list of that scope, the list of the
+# others.
+WIDTH, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
+SCOPES = (
+    '!1 = distinct !{!1, !"iterations of a group"}',
+    *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(WIDTH)),
+    *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(WIDTH)),
+    *(
+        f"!{OTHERS + lane} = !{{{', '.join(f'!{SCOPE + other}' for other in range(WIDTH) if other != lane)}}}"
+        for lane in range(WIDTH)
+    ),
+)
+
+
+def scopes_of(lane: int) -> str:
+    """Return the metadata of the accesses of an iteration."""
+    return f", !alias.scope !{LISTS + lane}, !noalias !{OTHERS + lane}"
+
+
+def are_aligned(e: Emitter, arrays: Iterable[ir.Array]) -> str:
+    """Emit whether all arrays begin at multiples of 16 bytes."""
+    bits = "0"
+    for array in arrays:
+        address = e.let(f"ptrtoint {e.pointer(array)} {e.addresses[array]} to i64")
+        bits = e.let(f"or i64 {bits}, {address}")
+    return e.let(f"icmp eq i64 {e.let(f'and i64 {bits}, {WIDE_BYTES - 1}')}, 0")
+
+
+def assume_aligned(e: Emitter, arrays: Iterable[ir.Array]) -> None:
+    """Tell LLVM that arrays begin at multiples of 16 bytes."""
+    e.declare("llvm.assume", "declare void @llvm.assume(i1)")
+    for array in arrays:
+        pointer = f"{e.pointer(array)} {e.addresses[array]}"
+        e.line(f'call void @llvm.assume(i1 true) ["align"({pointer}, i64 {WIDE_BYTES})]')
+
+
+class WideRows:
+    """The arrays of a loop of several axes whose rows a thread accesses in up to four points of a row at a time.
+
+    points  the number of these points; 1 for an unsuitable loop, such as one that stores at other indices than its own
+    """
+
+    def __init__(self, loop: ir.For) -> None:
+        last, own = loop.axes[-1], tuple(axis.index for axis in loop.axes)
+        accesses = [s for s in ir.walk(loop.body) if isinstance(s, (ir.Load, ir.Store))]
+        beside = [s.array for s in accesses if s.index and linear(s.index[-1])[0] is last.index]
+        self.arrays = list(dict.fromkeys(beside))
+        widest = max((array.element.size for array in self.arrays), default=WIDE_BYTES)
+        self.points = max(1, min(MOST_POINTS, WIDE_BYTES // widest))
+        is_own = all(s.index == own for s in accesses if isinstance(s, ir.Store))
+        if not is_own or last.step != 1 or any(not self.may_be_aligned(array) for array in self.arrays):
+            self.points = 1
+
+    def may_be_aligned(self, array: ir.Array) -> bool:
+        return array.shape is None or array.ndim == 1 or array.shape[-1] % self.points == 0
+
+    def unknown(self) -> list[ir.Array]:
+        """Return the arrays whose rows have a length that only a call tells."""
+        return [array for array in self.arrays if array.shape is None and array.ndim > 1]
+
+    def are_aligned(self, e: Emitter) -> str:
+        """Emit whether all rows begin at multiples of 16 bytes, or of as many points."""
+        lengths = "0"
+        for array in self.unknown():
+            lengths = e.let(f"or i64 {lengths}, {e.extent(array, array.ndim - 1)}")
+        rest = e.let(f"and i64 {lengths}, {self.points - 1}")
+        return e.let(f"and i1 {are_aligned(e, self.arrays)}, {e.let(f'icmp eq i64 {rest}, 0')}")
+
+    def assume(self, e: Emitter) -> dict[tuple[ir.Array, int], str]:
+        """Tell LLVM that rows are aligned; return the lengths of rows as before."""
+        assume_aligned(e, self.arrays)
+        before = dict(e.extents)
+        for array in self.unknown():
+            key = array, array.ndim - 1
+            e.extents[key] = e.let(f"and i64 {e.extents[key]}, {-self.points}")
+        return before
+
+
+MOST_POINTS = 4
