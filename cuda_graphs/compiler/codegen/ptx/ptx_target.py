@@ -36,7 +36,7 @@ from .ptx_exchange import MOST_THREADS, with_exchanges
 from .ptx_merge import merged_ptx
 from .ptx_resident import GpuResidentTasks, run_in_last_thread
 from .tiles import LANES, TiledLoop, is_tiled, place, shift_of
-from .wide_access import SCOPES, WIDE_BYTES, WIDTH, are_aligned, assume_aligned, scopes_of
+from .wide_access import METADATA, UNROLLED, WIDE_BYTES, WIDTH, are_aligned, assume_aligned, scopes_of
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
 ENTRY = "ptx_kernel"
@@ -412,9 +412,6 @@ def required_threads(blocks: int) -> str:
 
 MOST = 64  # statements of a body that may be emitted several times
 MOST_CHUNKS = 4  # groups that a thread runs at a time
-
-UNROLLED = ", !llvm.loop !2"  # LLVM would not unroll loops with an unknown iteration count
-METADATA = ("!2 = distinct !{!2, !3}", '!3 = !{!"llvm.loop.unroll.count", i32 4}', *SCOPES)
 
 
 def chunks_of(loop: ir.For, width: int) -> int:

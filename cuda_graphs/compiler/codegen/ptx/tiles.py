@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import takewhile
+from typing import NamedTuple
 
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.ir import ir
 
-from .grid_stride import strided
-from .wide_access import WideRows, scopes_of
+from .wide_access import NOT_UNROLLED, WideRows, hidden, scopes_of
 
 __all__ = ["LANES", "TiledLoop", "is_tiled", "place", "shift_of"]
 
@@ -58,6 +58,14 @@ def is_tiled(loop: ir.For) -> bool:
     """Return whether a loop has several axes and a short straight-line body."""
     body = list(ir.walk(loop.body))
     return len(loop.axes) > 1 and len(body) <= MOST and all(isinstance(s, STRAIGHT) for s in body)
+
+
+class Grid(NamedTuple):
+    """The tiles of a loop: the columns of one, and how many there are from left to right, and in all."""
+
+    width: str
+    across: str
+    total: str
 
 
 class TiledLoop:
@@ -94,7 +102,16 @@ class TiledLoop:
         e.jump_if(fits, tiled, other)
         e.start(tiled)
         self.prepare(rows, columns, threads)
-        self.tiles_of_block()
+        if self.neighbours > 1:
+            beside, apart = e.label("beside"), e.label("apart")
+            grid = self.grid_of(self.neighbours)
+            is_aligned = self.wide_rows.are_aligned(e)
+            e.jump_if(e.let(f"and i1 {is_aligned}, {self.occupies_all(grid)}"), beside, apart)
+            e.start(beside)
+            self.tiles_beside()
+            e.jump(done)
+            e.start(apart)
+        self.tiles_of_block(self.grid_of_points_apart(), self.points_apart)
         e.jump(done)
         e.start(other)
         row_major()
@@ -122,155 +139,145 @@ class TiledLoop:
         # Unsigned numbers of 32 bits hold all of these: a tile ends less than 2**10 beyond the loop.
         most = e.let(f"add i32 {self.rows}, {e.let(f'sub i32 {self.height}, 1')}")
         self.down = e.let(f"zext i32 {e.let(f'udiv i32 {most}, {self.height}')} to i64")
-        self.first, step = (self.register(each) for each in ("ctaid.x", "nctaid.x"))
-        blocks = e.let(f"zext i32 {step} to i64")
-        self.choose_width(blocks)
-        self.step = (blocks, *self.digits(step))
+        self.first, self.step = (self.register(each) for each in ("ctaid.x", "nctaid.x"))
+        self.blocks = e.let(f"zext i32 {self.step} to i64")
         self.inner = [e.let(f"trunc i64 {each} to i32") for each in self.sizes[1:-1]]
 
-    def choose_width(self, blocks: str) -> None:
-        """Choose tiles for several points of a thread if they occupy all blocks, else tiles of 32 columns."""
-        e = self.e
-        self.is_wide, self.is_beside = "true", "false"
-        self.width, (self.across, self.count) = str(LANES), self.tiles_of(LANES)
-        if self.points > 1:
-            self.is_wide = self.choose_tiles(self.points, blocks, "true")
-        if self.neighbours > 1:
-            self.is_beside = self.choose_tiles(self.neighbours, blocks, self.wide_rows.are_aligned(e))
-
-    def choose_tiles(self, points: int, blocks: str, allowed: str) -> str:
-        """Take tiles for a number of points of a thread if they occupy all blocks; return whether they do."""
+    def grid_of(self, points: int) -> Grid:
+        """Return the tiles with so many points for each thread."""
         e, width = self.e, LANES * points
-        across, count = self.tiles_of(width)
-        chosen = e.let(f"and i1 {allowed}, {e.let(f'icmp sge i64 {count}, {blocks}')}")
-        self.width = e.let(f"select i1 {chosen}, i32 {width}, i32 {self.width}")
-        self.across = e.let(f"select i1 {chosen}, i32 {across}, i32 {self.across}")
-        self.count = e.let(f"select i1 {chosen}, i64 {count}, i64 {self.count}")
-        return chosen
-
-    def tiles_of(self, width: int) -> tuple[str, str]:
-        """Return the number of tiles across the loop, and of all tiles."""
-        e = self.e
         across = e.let(f"udiv i32 {e.let(f'add i32 {self.columns}, {width - 1}')}, {width}")
-        return across, e.let(f"mul nuw nsw i64 {self.down}, {e.let(f'zext i32 {across} to i64')}")
+        return Grid(
+            str(width), across, e.let(f"mul nuw nsw i64 {self.down}, {e.let(f'zext i32 {across} to i64')}")
+        )
 
-    def digits(self, tile: str) -> tuple[str, str]:
-        """Return (row, column) of a tile among the tiles."""
-        return self.e.let(f"udiv i32 {tile}, {self.across}"), self.e.let(f"urem i32 {tile}, {self.across}")
+    def tiles_beside(self) -> None:
+        """Emit the loop over tiles with neighbouring points. Nothing of it is computed before it begins.
 
-    def tiles_of_block(self) -> None:
-        """Emit the loop over the tiles of the block. LLVM turns the slots of its state into registers."""
+        In a resident loop LLVM would compute before all iterations what they have in common, for each way to run the
+        loop, and no thread has registers for that.
+        """
+        e = self.e
+        kept, extents = (self.lane, self.warp, self.first, self.step, self.rows, self.columns), e.extents
+        self.lane, self.warp, self.first, self.step, self.rows, self.columns = (
+            hidden(e, "i32", n) for n in kept
+        )
+        e.extents = extents | self.wide_rows.assume(e)
+        self.tiles_of_block(self.grid_of(self.neighbours), self.points_beside)
+        self.lane, self.warp, self.first, self.step, self.rows, self.columns = kept
+        e.extents = extents
+
+    def occupies_all(self, grid: Grid) -> str:
+        """Return whether there is a tile for each block."""
+        return self.e.let(f"icmp sge i64 {grid.total}, {self.blocks}")
+
+    def grid_of_points_apart(self) -> Grid:
+        """Return the tiles for points that are 32 columns apart: of 32 columns if others left blocks without work."""
+        narrow = self.grid_of(1)
+        self.is_wide = "true"
+        if self.points == 1:
+            return narrow
+        wide = self.grid_of(self.points)
+        self.is_wide = chosen = self.occupies_all(wide)
+        kinds = zip(("i32", "i32", "i64"), wide, narrow, strict=True)
+        return Grid(*(self.e.let(f"select i1 {chosen}, {kind} {a}, {kind} {b}") for kind, a, b in kinds))
+
+    def tiles_of_block(self, grid: Grid, points: Callable[[list[str], str, str], None]) -> None:
+        """Emit the loop over the tiles of the block. LLVM turns the slots of its state into registers.
+
+        `points` emits the points of this thread in a tile: it gets the row, the first column and the label of the end.
+        """
         e = self.e
         slots = [e.slot(kind) for kind in STATE]
+
+        def digits(tile: str) -> tuple[str, str]:
+            """Return (row, column) of a tile among the tiles."""
+            return e.let(f"udiv i32 {tile}, {grid.across}"), e.let(f"urem i32 {tile}, {grid.across}")
 
         def move(*state: str) -> None:
             for kind, slot, value in zip(STATE, slots, state, strict=True):
                 e.line(f"store {kind} {value}, ptr {slot}")
 
-        move(e.let(f"zext i32 {self.first} to i64"), *self.digits(self.first))
+        move(e.let(f"zext i32 {self.first} to i64"), *digits(self.first))
+        step = digits(self.step)
         head, body, after = (e.label(stem) for stem in ("tiles", "tile", "after"))
         e.jump(head)
         e.start(head)
         at, row, column = (e.let(f"load {kind}, ptr {slot}") for kind, slot in zip(STATE, slots, strict=True))
-        e.jump_if(e.let(f"icmp slt i64 {at}, {self.count}"), body, after)
+        e.jump_if(e.let(f"icmp slt i64 {at}, {grid.total}"), body, after)
         e.start(body)
-        move(*self.next(at, row, column))
-        self.tile(row, column)
+        move(e.let(f"add nsw i64 {at}, {self.blocks}"), *self.next(grid, (row, column), step))
+        own = e.let(f"add i32 {e.let(f'mul i32 {row}, {self.height}')}, {self.warp}")
+        some, end = e.label("some"), e.label("end")
+        e.jump_if(e.let(f"icmp ult i32 {own}, {self.rows}"), some, end)
+        e.start(some)
+        points(self.positions(own), e.let(f"mul i32 {column}, {grid.width}"), end)
+        e.jump(end)
+        e.start(end)
         e.jump(head)
         e.start(after)
 
-    def next(self, at: str, row: str, column: str) -> tuple[str, str, str]:
-        """Return the state for the next tile of the block: its digits grow by those of the step, with a carry."""
+    def next(self, grid: Grid, at: tuple[str, str], step: tuple[str, str]) -> tuple[str, str]:
+        """Return the digits of the next tile of the block: they grow by those of the step, with a carry."""
         e = self.e
-        step, row_step, column_step = self.step
+        (row, column), (row_step, column_step) = at, step
         there = e.let(f"add i32 {column}, {column_step}")
-        over = e.let(f"icmp uge i32 {there}, {self.across}")
+        over = e.let(f"icmp uge i32 {there}, {grid.across}")
         down = e.let(f"add i32 {e.let(f'add i32 {row}, {row_step}')}, {e.let(f'zext i1 {over} to i32')}")
-        beside = e.let(f"select i1 {over}, i32 {e.let(f'sub i32 {there}, {self.across}')}, i32 {there}")
-        return e.let(f"add nsw i64 {at}, {step}"), down, beside
+        beside = e.let(f"select i1 {over}, i32 {e.let(f'sub i32 {there}, {grid.across}')}, i32 {there}")
+        return down, beside
 
-    def tile(self, row: str, column: str) -> None:
-        """Emit the points of this thread in a tile: together if it has all of them, else one by one."""
-        e = self.e
-        own = e.let(f"add i32 {e.let(f'mul i32 {row}, {self.height}')}, {self.warp}")
-        self.begin = e.let(f"mul i32 {column}, {self.width}")
-        some, self.single, self.end = (e.label(stem) for stem in ("some", "single", "end"))
-        e.jump_if(e.let(f"icmp ult i32 {own}, {self.rows}"), some, self.end)
-        e.start(some)
-        found = self.positions(own)
-        self.range = [e.slot("i64") for _ in range(3)]
-        if self.neighbours > 1:
-            beside, apart = e.label("beside"), e.label("apart")
-            e.jump_if(self.is_beside, beside, apart)
-            e.start(beside)
-            self.points_beside(found)
-            e.start(apart)
-        self.points_apart(found)
-        if self.points > 1:
-            e.start(self.single)
-            self.one_by_one(found)
-            e.jump(self.end)
-        e.start(self.end)
-
-    def points_beside(self, row: list[str]) -> None:
+    def points_beside(self, row: list[str], begin: str, end: str) -> None:
         """Emit neighbouring points, whose accesses LLVM joins."""
         e, count = self.e, self.neighbours
-        first = e.let(f"add i32 {self.begin}, {e.let(f'mul i32 {self.lane}, {count}')}")
-        begin = e.call("llvm.umax.i32", "i32", [("i32", first), ("i32", self.shift)])
+        first = e.let(f"add i32 {begin}, {e.let(f'mul i32 {self.lane}, {count}')}")
+        start = e.call("llvm.umax.i32", "i32", [("i32", first), ("i32", self.shift)])
         after = e.let(f"add i32 {first}, {count}")
         after = e.call("llvm.umax.i32", "i32", [("i32", after), ("i32", self.shift)])
         limit = e.call("llvm.umin.i32", "i32", [("i32", after), ("i32", self.columns)])
-        has_all = e.let(f"icmp eq i32 {e.let(f'sub i32 {limit}, {begin}')}, {count}")
-        self.all_or_single(has_all, begin, limit, 1)
-        before = self.wide_rows.assume(e)
+        together, others = e.label("together"), e.label("others")
+        has_all = e.let(f"icmp eq i32 {e.let(f'sub i32 {limit}, {start}')}, {count}")
+        e.jump_if(has_all, together, others)
+        e.start(others)
+        self.one_by_one(row, start, limit, 1)
+        e.jump(end)
+        e.start(together)
         origin = e.let(f"and i64 {self.begins[-1]}, {-LANES}")
         base = e.let(f"add nsw i64 {origin}, {e.let(f'zext i32 {first} to i64')}")
         self.points_together(
             [partial(self.place_beside, row, base, lane) for lane in range(count)], scopes_of
         )
-        e.extents = before
         e.line(NO_SINKING)
-        e.jump(self.end)
-
-    def all_or_single(self, has_all: str, begin: str, limit: str, step: int) -> None:
-        """Continue with all points if the thread has them, else go to those from `begin` to `limit`."""
-        e = self.e
-        together, others = e.label("together"), e.label("others") if self.points > 1 else self.end
-        e.jump_if(has_all, together, others)
-        if others == self.end:
-            e.start(together)
-            return
-        e.start(others)
-        low, high = (
-            e.let(f"zext i32 {e.let(f'sub i32 {each}, {self.shift}')} to i64") for each in (begin, limit)
-        )
-        for slot, value in zip(self.range, (low, high, str(step)), strict=True):
-            e.line(f"store i64 {value}, ptr {slot}")
-        e.jump(self.single)
-        e.start(together)
 
     def place_beside(self, row: list[str], base: str, lane: int) -> None:
         """Set the indices to those of a neighbour of the column at the index `base`."""
         place(self.e, self.loop, self.begins, [*row, "0"])
         self.e.wide[self.loop.axes[-1].index] = self.e.let(f"or disjoint i64 {base}, {lane}")
 
-    def points_apart(self, row: list[str]) -> None:
+    def points_apart(self, row: list[str], begin: str, end: str) -> None:
         """Emit points with 32 columns between them."""
         e = self.e
-        first = e.let(f"add i32 {self.begin}, {self.lane}")
+        first = e.let(f"add i32 {begin}, {self.lane}")
         last = e.let(f"add i32 {first}, {LANES * (self.points - 1)}")
         is_inside = e.let(f"icmp uge i32 {first}, {self.shift}")
         has_all = e.let(f"and i1 {is_inside}, {e.let(f'icmp ult i32 {last}, {self.columns}')}")
-        second = e.let(f"add i32 {first}, {LANES}")
-        start = e.let(f"select i1 {is_inside}, i32 {first}, i32 {second}")
-        beyond = e.let(f"add i32 {self.begin}, {self.width}")
-        limit = e.call("llvm.umin.i32", "i32", [("i32", beyond), ("i32", self.columns)])
-        self.all_or_single(e.let(f"and i1 {has_all}, {self.is_wide}"), start, limit, LANES)
+        together, others = e.label("together"), e.label("others") if self.points > 1 else end
+        e.jump_if(e.let(f"and i1 {has_all}, {self.is_wide}"), together, others)
+        if self.points > 1:
+            e.start(others)
+            second = e.let(f"add i32 {first}, {LANES}")
+            start = e.let(f"select i1 {is_inside}, i32 {first}, i32 {second}")
+            beyond = e.let(
+                f"add i32 {begin}, {e.let(f'select i1 {self.is_wide}, i32 {LANES * self.points}, i32 {LANES}')}"
+            )
+            limit = e.call("llvm.umin.i32", "i32", [("i32", beyond), ("i32", self.columns)])
+            self.one_by_one(row, start, limit, LANES)
+            e.jump(end)
+        e.start(together)
         column = e.let(f"zext i32 {e.let(f'sub i32 {first}, {self.shift}')} to i64")
         self.points_together(
             [partial(self.place_apart, row, column, number) for number in range(self.points)]
         )
-        e.jump(self.end)
 
     def place_apart(self, row: list[str], column: str, number: int) -> None:
         """Set the indices to those of a point that is 32 columns times `number` behind a column of the loop."""
@@ -303,13 +310,15 @@ class TiledLoop:
             e.statements(self.late)
         e.metadata = ""
 
-    def one_by_one(self, row: list[str]) -> None:
-        """Emit the loop over the columns that `all_or_single` has chosen."""
-        e = self.e
-        begin, end, step = (e.let(f"load i64, ptr {slot}") for slot in self.range)
+    def one_by_one(self, row: list[str], begin: str, end: str, step: int) -> None:
+        """Emit a loop over columns, which begins and ends behind the column `shift`."""
+        e, at = self.e, ir.LoopIndex("column")
+        low, high = (
+            e.let(f"zext i32 {e.let(f'sub i32 {each}, {self.shift}')} to i64") for each in (begin, end)
+        )
 
-        def point(column: str, _: str) -> None:
-            place(e, self.loop, self.begins, [*row, column])
+        def point(_: str) -> None:
+            place(e, self.loop, self.begins, [*row, e.wide[at]])
             e.statements([*self.early, *self.late])
 
-        strided(e, begin, step, end, point)
+        e.counted(at, low, high, step, point, NOT_UNROLLED)

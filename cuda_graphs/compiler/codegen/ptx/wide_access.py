@@ -14,14 +14,30 @@ from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.passes.index_spaces import linear
 
-__all__ = ["SCOPES", "WIDE_BYTES", "WIDTH", "WideRows", "are_aligned", "assume_aligned", "scopes_of"]
+__all__ = [
+    "WIDE_BYTES",
+    "WIDTH",
+    "WideRows",
+    "are_aligned",
+    "assume_aligned",
+    "hidden",
+    "scopes_of",
+]
 
+UNROLLED = ", !llvm.loop !2"  # LLVM would not unroll loops with an unknown iteration count
+NOT_UNROLLED = (
+    ", !llvm.loop !4"  # ptxas would unroll loops of at most four iterations, and needs registers for that
+)
 WIDE_BYTES = 16  # the widest access of a thread
 
 # Numbers of metadata nodes, for each iteration of a group: its alias scope, the list of that scope, the list of the
 # others.
 WIDTH, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
-SCOPES = (
+METADATA = (
+    "!2 = distinct !{!2, !3}",
+    '!3 = !{!"llvm.loop.unroll.count", i32 4}',
+    "!4 = distinct !{!4, !5}",
+    '!5 = !{!"llvm.loop.unroll.disable"}',
     '!1 = distinct !{!1, !"iterations of a group"}',
     *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(WIDTH)),
     *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(WIDTH)),
@@ -87,13 +103,16 @@ class WideRows:
         return e.let(f"and i1 {are_aligned(e, self.arrays)}, {e.let(f'icmp eq i64 {rest}, 0')}")
 
     def assume(self, e: Emitter) -> dict[tuple[ir.Array, int], str]:
-        """Tell LLVM that rows are aligned; return the lengths of rows as before."""
+        """Tell LLVM that rows are aligned; return the lengths of rows, which it then knows to be multiples."""
         assume_aligned(e, self.arrays)
-        before = dict(e.extents)
-        for array in self.unknown():
-            key = array, array.ndim - 1
-            e.extents[key] = e.let(f"and i64 {e.extents[key]}, {-self.points}")
-        return before
+        keys = [(array, array.ndim - 1) for array in self.unknown()]
+        return {key: e.let(f"and i64 {hidden(e, 'i64', e.extents[key])}, {-self.points}") for key in keys}
+
+
+def hidden(e: Emitter, kind: str, value: str) -> str:
+    """Return a value of which LLVM knows nothing, so that no code that uses it moves to before this place."""
+    bits, letter = {"i32": ("b32", "r"), "i64": ("b64", "l")}[kind]
+    return e.let(f'call {kind} asm sideeffect "mov.{bits} $0, $1;", "={letter},{letter}"({kind} {value})')
 
 
 MOST_POINTS = 4
