@@ -8,33 +8,83 @@ import pytest
 import cuda_graphs as cg
 
 UNITS = 16  # of the type's precision, relative to the largest singular value: the bound in docs/language.md
-RNG = np.random.default_rng(20)
 CASES = [(n, scalar) for n in (2, 3) for scalar in (cg.f32, cg.f64)]
 
 
 def hard_matrices(n, dtype):
     """Random ones, and such as break algorithms: graded, zero, repeated values, rank 1, huge and tiny numbers."""
+    rng = np.random.default_rng(20)
     kinds = [
-        RNG.standard_normal((2000, n, n)),
-        RNG.standard_normal((2000, n, n)) * 10.0 ** RNG.integers(-6, 6, (2000, n, n)),
-        RNG.integers(-2, 3, (2000, n, n)),
-        RNG.standard_normal((500, n, 1)) * RNG.standard_normal((500, 1, n)),
-        RNG.standard_normal((500, n, n)) * 1e15,
-        RNG.standard_normal((500, n, n)) * 1e-15,
-        np.eye(n) + 1e-6 * RNG.standard_normal((500, n, n)),
+        rng.standard_normal((2000, n, n)),
+        rng.standard_normal((2000, n, n)) * 10.0 ** rng.integers(-6, 6, (2000, n, n)),
+        rng.integers(-2, 3, (2000, n, n)),
+        rng.standard_normal((500, n, 1)) * rng.standard_normal((500, 1, n)),
+        rng.standard_normal((500, n, n)) * 1e15,
+        rng.standard_normal((500, n, n)) * 1e-15,
+        np.eye(n) + 1e-6 * rng.standard_normal((500, n, n)),
         [np.zeros((n, n)), np.eye(n), -np.eye(n), np.eye(n)[::-1], np.ones((n, n))],
     ]
     return np.concatenate(kinds).astype(dtype)
 
 
+def powers(rng, span, *shape):
+    """Powers of 10 from 10**-span to 10**span."""
+    return 10.0 ** rng.integers(-span, span + 1, shape)
+
+
+def graded_matrices(n, dtype):
+    """Random ones whose numbers differ by up to 36 orders of magnitude in f32, and by 340 in f64."""
+    rng = np.random.default_rng(21)
+    many, span = 10000, 18 if dtype == np.float32 else 170
+    normal, signs = rng.standard_normal((many, n, n)), rng.integers(-1, 2, (many, n, n))
+    kinds = [
+        normal * powers(rng, 6, many, n, n),
+        normal * powers(rng, span, many, n, n),
+        normal * powers(rng, span // 2, many, n, 1) * powers(rng, span // 2, many, 1, n),
+        signs * powers(rng, span, many, n, n),
+        signs * powers(rng, 3, many, n, n),
+        np.triu(normal * powers(rng, span, many, n, n)) + 10.0**-span * np.eye(n, k=-1),
+        np.eye(n) + signs * powers(rng, 8, many, n, n) * powers(rng, 8, many, 1, 1) * 1e-16,
+    ]
+    return np.concatenate(kinds).astype(dtype)
+
+
+# Matrices for which cg.eig gave NaN or wrong vectors, and one that took the most steps.
+FOUND = {
+    "small block in f32": [
+        [3.2057457e-07, -1.5709511e-04, 2.3557598e-07],
+        [-1.5554415e04, -7.1725979e00, -3.1176432e-07],
+        [7.2007679e-05, -1.9147659e05, 3.3434901e-01],
+    ],
+    "zero diagonal": [[0, 1e11, -1], [-1e11, 0, 0], [0, 1e-12, 0]],
+    "small rows first": [
+        [9.3756505e-08, -8.3444511e-06, 7.0705752e00],
+        [2.1237596e-03, -1.0484988e-05, 4.3963201e-02],
+        [3.1581163e-01, 1.2777752e00, 1.3404006e04],
+    ],
+    "large corner": [
+        [6.7678763e-04, 5.4966067e-03, 3.2575321e-05],
+        [-7.0822975e-03, -3.5404535e-03, 1.3860053e-01],
+        [-3.1183590e-03, 1.3356845e-05, 1.4792158e05],
+    ],
+    "equal diagonal": [[-1e3, 0.1, 1], [1e-3, -1e3, 0], [0, -1e-2, -1e3]],
+    "slow convergence": [[1 + 1e-15, 1e-8, 1], [1e-8, 1 + 1e-15, -1], [1, 1 + 1e-15, -1]],
+    "small diagonal": [[1e-21, 1], [0, -1e-21]],
+    "huge numbers": [[2e19, -1e20], [3e19, 1e19]],
+}
+
+
+def found_matrices(n, dtype):
+    return np.array([each for each in FOUND.values() if len(each) == n], dtype)
+
+
 class Rig:
     """The arrays of one case. Results are compared in f64."""
 
-    def __init__(self, n, scalar, largest=np.inf):
+    def __init__(self, n, scalar, matrices=hard_matrices):
         self.n, self.matrix, self.vector = n, cg.types.mat(n, n, scalar), cg.types.vec(n, scalar)
         self.eps = np.finfo(scalar.dtype).eps
-        self.x = hard_matrices(n, scalar.dtype)
-        self.x = self.x[np.abs(self.x).max(axis=(1, 2)) < largest]
+        self.x = matrices(n, np.dtype(scalar.dtype))
         self.exact = self.x.astype("f8")
         size = np.linalg.norm(self.exact, 2, axis=(1, 2))
         self.size = np.where(size == 0, 1, size)
@@ -167,9 +217,10 @@ def test_solutions_are_those_of_numpy(rig):
     assert (np.abs(z[regular] - wanted[..., 0]).max(axis=1) <= 100 * UNITS * rig.eps * size).all()
 
 
+@pytest.mark.parametrize("matrices", [hard_matrices, graded_matrices, found_matrices])
 @pytest.mark.parametrize(("n", "scalar"), CASES)
-def test_general_eigenvectors_satisfy_their_equation(n, scalar):
-    rig = Rig(n, scalar, largest=1e9 if n == 2 else np.inf)  # of larger ones the squares overflow
+def test_general_eigenvectors_satisfy_their_equation(n, scalar, matrices):
+    rig = Rig(n, scalar, matrices)
     w, v = rig.run(eig, cg.types.mat(n, 2, scalar), cg.types.mat(2 * n, n, scalar))
     values = w[..., 0] + 1j * w[..., 1]
     vectors = v[:, 0::2, :] + 1j * v[:, 1::2, :]

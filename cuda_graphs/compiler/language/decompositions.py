@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import intrinsics as cg
-from .general_eigenvectors import eig_of_three, identity, is_negligible
+from .general_eigenvectors import eig_of_three, identity, is_negligible, size_of
 
 __all__ = ["eig", "polar_decompose", "qr", "solve", "svd", "sym_eig"]
 
@@ -124,16 +124,21 @@ def eig(m: Any) -> Any:
     Row i of the values is the real and the imaginary part of eigenvalue i. The vectors are a 4 x 2 or a 6 x 3 matrix:
     column i is eigenvector i, of length 1, with the real and the imaginary part of each component in turn.
     """
+    size = size_of(m)
     if cg.static(m.n == 3):
-        return eig_of_three(m)
-    return eig_of_two(m)
+        values, vectors = eig_of_three(m / size)
+    else:
+        values, vectors = eig_of_two(m / size)
+    return values * size, vectors
 
 
 @cg.func
 def eig_of_two(m: Any) -> Any:
-    """Return (values, vectors) as eig does, for a matrix of 2 x 2."""
+    """Return (values, vectors) as eig does, for a matrix of 2 x 2 of size 1."""
     half, product = (m[0, 0] - m[1, 1]) * 0.5, m[0, 1] * m[1, 0]
     square = half * half + product
+    is_equal = is_negligible(cg.sqrt(abs(square)) * 0.125, cg.one(square))
+    square = cg.select(is_equal, cg.stop_grad(square), square)  # its root has no derivative at 0
     values = cg.zero(m)
     first, second, imaginary = cg.zero(m[0]), cg.zero(m[0]), cg.zero(half)
     if square < 0:
@@ -153,9 +158,14 @@ def eig_of_two(m: Any) -> Any:
             first[0], first[1] = cg.select(m[0, 1] == 0, cg.one(root), m[0, 1]), root
         if second.norm_sqr() == 0:
             second[0], second[1] = root, cg.select(m[1, 0] == 0, cg.one(root), m[1, 0])
-    scale = 1.0 / cg.sqrt(first.norm_sqr() + imaginary * imaginary)
-    first, second = first * scale, second / cg.sqrt(second.norm_sqr() + imaginary * imaginary)
-    turn = imaginary * scale
+    size = cg.stop_grad(max(size_of(first), imaginary))
+    first, second, turn = (
+        first / size,
+        second / cg.stop_grad(max(size_of(second), imaginary)),
+        imaginary / size,
+    )
+    scale = 1.0 / cg.sqrt(first.norm_sqr() + turn * turn)
+    first, second, turn = first * scale, second / cg.sqrt(second.norm_sqr() + turn * turn), turn * scale
     none = cg.zero(turn)
     return values, cg.vector((first.x, second.x), (turn, -turn), (first.y, second.y), (none, none))
 
@@ -213,10 +223,7 @@ def rotate_symmetric(a: Any, v: Any) -> Any:
 @cg.func
 def singular_vectors(m: Any) -> Any:
     """Return (u, s, v) as svd does, without gradients."""
-    size = abs(m[0, 0])
-    for i, j in cg.static(cg.ndrange(m.n, m.n)):
-        size = max(size, abs(m[i, j]))
-    size = cg.select(size > 0, size, cg.one(size))  # so that no square overflows
+    size = size_of(m)
     b, v, busy = cg.transpose(m) / size, identity(m), True  # rows are columns of m and v
     if cg.static(m.n == 2):
         b, v, busy = rotate_columns(b, v)

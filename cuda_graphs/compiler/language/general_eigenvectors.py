@@ -13,10 +13,11 @@ from typing import Any
 
 from . import intrinsics as cg
 
-__all__ = ["eig_of_three", "identity", "is_negligible"]
+__all__ = ["eig_of_three", "identity", "is_negligible", "size_of"]
 
-MOST_STEPS = 60  # for NaN; f64 takes up to 20
-OTHER_SHIFTS = 10  # steps after which other shifts break a cycle
+MOST_STEPS = 60  # for NaN; f64 takes up to 39
+OTHER_SHIFTS = 10  # steps after which another rotation breaks a cycle, and hurries slow convergence
+ROUNDED = 4.0  # sums that round the errors of a step away, which small blocks never get below
 
 
 @cg.func
@@ -35,17 +36,21 @@ def identity(m: Any) -> Any:
 
 
 @cg.func
+def size_of(x: Any) -> Any:
+    """Return the largest number of a vector or matrix, without sign and gradient, or 1 if all are 0.
+
+    Squares of x / size_of(x) do not overflow, and their sum is not rounded to 0.
+    """
+    size = cg.stop_grad(abs(x).max())
+    return cg.select(size > 0, size, cg.one(size))
+
+
+@cg.func
 def eig_of_three(m: Any) -> Any:
-    """Return (values, vectors) as cg.eig does."""
-    size = abs(m[0, 0])
-    for i, j in cg.static(cg.ndrange(3, 3)):
-        size = max(size, abs(m[i, j]))
-    size = cg.stop_grad(cg.select(size > 0, size, cg.one(size)))  # so that no square overflows
-    m = m / size
+    """Return (values, vectors) as cg.eig does, for a matrix of size 1."""
     real, imaginary, x, y = vectors_of(cg.stop_grad(m))
     exact_real, exact_imaginary, u, v = corrected(m, real, imaginary, x, y)
-    real = cg.replace_grad(real, exact_real) * size
-    imaginary = cg.replace_grad(imaginary, exact_imaginary) * size
+    real, imaginary = cg.replace_grad(real, exact_real), cg.replace_grad(imaginary, exact_imaginary)
     x, y = cg.replace_grad(x, u), cg.replace_grad(y, v)
     values = cg.vector((real[0], imaginary[0]), (real[1], imaginary[1]), (real[2], imaginary[2]))
     columns = cg.transpose(x), cg.transpose(y)
@@ -84,10 +89,11 @@ def vectors_of(m: Any) -> Any:
             swap = abs(second[0]) > abs(first[0])
             first, second = cg.select(swap, second, first), cg.select(swap, first, second)
             second -= second[0] / first[0] * first
-            x[2, 1] = -second[2] / second[1]
-            x[2, 0] = -(first[2] + first[1] * x[2, 1]) / first[0]
+            x[2, 1] = -quotient(second[2], second[1])
+            x[2, 0] = -quotient(first[2] + first[1] * x[2, 1], first[0])
         else:
             gap = t[0, 0] - middle
+            gap = cg.select(is_negligible(turn, cg.one(turn)), apart(gap), gap)
             whole = gap * gap + turn * turn
             up, down = t[0, 1] * p + t[0, 2] * q, t[0, 1] * r + t[0, 2] * s
             x[1, 0] = (turn * down - gap * up) / whole
@@ -100,10 +106,16 @@ def vectors_of(m: Any) -> Any:
 @cg.func
 def quotient(x: Any, gap: Any) -> Any:
     """Return x / gap for a matrix of size 1, whose equal eigenvalues are taken apart by a rounding error."""
+    return x / apart(gap)
+
+
+@cg.func
+def apart(gap: Any) -> Any:
+    """Return `gap`, or a rounding error of numbers of size 1 in place of a smaller one."""
     one = cg.one(gap)
     single = is_negligible(one * 2.0**-30, one)
     unit = cg.select(single, one * 2.0**-23, one * 2.0**-52)
-    return x / cg.select(is_negligible(gap, one), unit, gap)
+    return cg.select(is_negligible(gap, one), unit, gap)
 
 
 @cg.func
@@ -114,24 +126,29 @@ def schur(m: Any) -> Any:
     """
     t, z = turned(m, identity(m), 1, 2, m[1, 0], m[2, 0])
     step = 0
-    while step < MOST_STEPS and not (
-        is_negligible(t[1, 0], abs(t[0, 0]) + abs(t[1, 1]))
-        or is_negligible(t[2, 1], abs(t[1, 1]) + abs(t[2, 2]))
-    ):
-        total, product = t[1, 1] + t[2, 2], t[1, 1] * t[2, 2] - t[1, 2] * t[2, 1]
+    floor = cg.zero(t[0, 0])
+    while step < MOST_STEPS and not (is_split(t, 0, floor) or is_split(t, 1, floor)):
+        gap = t[0, 0] - t[2, 2]  # differences keep their accuracy near a multiple of the identity
+        b, c = t[1, 0] * gap, t[1, 0] * t[2, 1]
+        a = (t[0, 0] - t[1, 1]) * gap - t[1, 2] * t[2, 1] + t[0, 1] * t[1, 0]
         if step % OTHER_SHIFTS == OTHER_SHIFTS - 1:
-            below = abs(t[1, 0]) + abs(t[2, 1])
-            total, product = 1.5 * below, below * below
-        a = t[0, 0] * (t[0, 0] - total) + product + t[0, 1] * t[1, 0]
-        b, c = t[1, 0] * (t[0, 0] + t[1, 1] - total), t[1, 0] * t[2, 1]
+            a = 0.5 * a + abs(b) + abs(c)
         t, z = turned(t, z, 1, 2, b, c)
         t, z = turned(t, z, 0, 1, a, cg.sqrt(b * b + c * c))
         t, z = turned(t, z, 1, 2, t[1, 0], t[2, 0])
         step += 1
+        if step > OTHER_SHIFTS:
+            floor = ROUNDED * cg.one(floor)
     low = 1
-    if is_negligible(t[2, 1], abs(t[1, 1]) + abs(t[2, 2])):
+    if is_split(t, 1, floor):
         low = 0
     return t, z, low
+
+
+@cg.func
+def is_split(t: Any, k: Any, floor: Any) -> Any:
+    """Return whether the number below the diagonal in column k is negligible."""
+    return is_negligible(t[k + 1, k], max(abs(t[k, k]) + abs(t[k + 1, k + 1]), floor))
 
 
 @cg.func
