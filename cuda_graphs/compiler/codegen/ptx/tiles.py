@@ -296,18 +296,25 @@ class TiledLoop:
     def points_together(
         self, places: Sequence[Callable[[], None]], metadata: Callable[[int], str] = lambda _: ""
     ) -> None:
-        """Emit several points, whose indices `places` set: their loads, then the rest of each."""
+        """Emit several points, whose indices `places` set: their loads, then the rest, statement by statement.
+
+        Points share the memory of locals, so a body with locals ends one point before it begins the next.
+        """
         e, begun = self.e, []
         for number, set_indices in enumerate(places):
             set_indices()
             e.metadata = metadata(number)
             e.statements(self.early)
             begun.append((dict(e.wide), {each: e.names[each] for each in self.early if each in e.names}))
-        for number, (indices, names) in enumerate(begun):
-            e.wide.update(indices)
-            e.names.update(names)
-            e.metadata = metadata(number)
-            e.statements(self.late)
+        has_locals = any(isinstance(each, (ir.Get, ir.Set)) for each in self.late)
+        for part in [self.late] if has_locals else [[each] for each in self.late]:
+            for number, (indices, names) in enumerate(begun):
+                e.wide.update(indices)
+                e.names.update(names)
+                e.metadata = metadata(number)
+                e.statements(part)
+                names |= {each: e.names[each] for each in part if each in e.names}
+                indices |= {each: e.wide[each] for each in part if each in e.wide}
         e.metadata = ""
 
     def one_by_one(self, row: list[str], begin: str, end: str, step: int) -> None:
