@@ -27,7 +27,7 @@ from typing import NamedTuple
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.ir import ir
 
-from .wide_access import NOT_UNROLLED, WideRows, hidden, scopes_of
+from .wide_access import NOT_UNROLLED, WideRows, scopes_of
 
 __all__ = ["LANES", "TiledLoop", "is_tiled", "place", "shift_of"]
 
@@ -105,10 +105,10 @@ class TiledLoop:
         if self.neighbours > 1:
             beside, apart = e.label("beside"), e.label("apart")
             grid = self.grid_of(self.neighbours)
-            is_aligned = self.wide_rows.are_aligned(e)
-            e.jump_if(e.let(f"and i1 {is_aligned}, {self.occupies_all(grid)}"), beside, apart)
+            pays = e.let(f"and i1 {self.occupies_all(grid)}, {self.is_filled(grid)}")
+            e.jump_if(e.let(f"and i1 {self.wide_rows.are_aligned(e)}, {pays}"), beside, apart)
             e.start(beside)
-            self.tiles_beside()
+            self.tiles_beside(grid)
             e.jump(done)
             e.start(apart)
         self.tiles_of_block(self.grid_of_points_apart(), self.points_apart)
@@ -151,25 +151,24 @@ class TiledLoop:
             str(width), across, e.let(f"mul nuw nsw i64 {self.down}, {e.let(f'zext i32 {across} to i64')}")
         )
 
-    def tiles_beside(self) -> None:
-        """Emit the loop over tiles with neighbouring points. Nothing of it is computed before it begins.
-
-        In a resident loop LLVM would compute before all iterations what they have in common, for each way to run the
-        loop, and no thread has registers for that.
-        """
+    def tiles_beside(self, grid: Grid) -> None:
+        """Emit the loop over tiles with neighbouring points."""
         e = self.e
-        kept, extents = (self.lane, self.warp, self.first, self.step, self.rows, self.columns), e.extents
-        self.lane, self.warp, self.first, self.step, self.rows, self.columns = (
-            hidden(e, "i32", n) for n in kept
-        )
+        extents = e.extents
         e.extents = extents | self.wide_rows.assume(e)
-        self.tiles_of_block(self.grid_of(self.neighbours), self.points_beside)
-        self.lane, self.warp, self.first, self.step, self.rows, self.columns = kept
+        self.odd = self.odd_column()
+        self.tiles_of_block(grid, self.points_beside)
         e.extents = extents
 
     def occupies_all(self, grid: Grid) -> str:
         """Return whether there is a tile for each block."""
         return self.e.let(f"icmp sge i64 {grid.total}, {self.blocks}")
+
+    def is_filled(self, grid: Grid) -> str:
+        """Return whether the loop has two thirds of the columns of its tiles or more."""
+        e = self.e
+        beyond = e.let(f"sub i32 {e.let(f'mul i32 {grid.across}, {grid.width}')}, {self.columns}")
+        return e.let(f"icmp ule i32 {beyond}, {e.let(f'lshr i32 {self.columns}, 1')}")
 
     def grid_of_points_apart(self) -> Grid:
         """Return the tiles for points that are 32 columns apart: of 32 columns if others left blocks without work."""
@@ -227,20 +226,34 @@ class TiledLoop:
         beside = e.let(f"select i1 {over}, i32 {e.let(f'sub i32 {there}, {grid.across}')}, i32 {there}")
         return down, beside
 
+    def odd_column(self) -> str:
+        """Return the column of this lane that is in no whole group of neighbours, or one that no tile has.
+
+        The first lanes have those of the group at the begin of the loop, and the next lanes those at its end: a loop of
+        32 columns or more does not begin and end in one group.
+        """
+        e, count = self.e, self.neighbours
+        first, last = (e.let(f"and i32 {each}, {-count}") for each in (self.shift, self.columns))
+        is_first = e.let(f"icmp ult i32 {self.lane}, {count}")
+        group = e.let(f"select i1 {is_first}, i32 {first}, i32 {last}")
+        column = e.let(f"add i32 {group}, {e.let(f'and i32 {self.lane}, {count - 1}')}")
+        edge = e.let(f"select i1 {is_first}, i32 {self.shift}, i32 {self.columns}")
+        has_any = self.every(
+            f"icmp ult i32 {self.lane}, {2 * count}",
+            f"icmp uge i32 {column}, {self.shift}",
+            f"icmp ult i32 {column}, {self.columns}",
+            f"icmp ne i32 {e.let(f'and i32 {edge}, {count - 1}')}, 0",
+        )
+        return e.let(f"select i1 {has_any}, i32 {column}, i32 -1")
+
     def points_beside(self, row: list[str], begin: str, end: str) -> None:
-        """Emit neighbouring points, whose accesses LLVM joins."""
+        """Emit neighbouring points, whose accesses LLVM joins, and the point of this lane that is in no whole group."""
         e, count = self.e, self.neighbours
         first = e.let(f"add i32 {begin}, {e.let(f'mul i32 {self.lane}, {count}')}")
-        start = e.call("llvm.umax.i32", "i32", [("i32", first), ("i32", self.shift)])
-        after = e.let(f"add i32 {first}, {count}")
-        after = e.call("llvm.umax.i32", "i32", [("i32", after), ("i32", self.shift)])
-        limit = e.call("llvm.umin.i32", "i32", [("i32", after), ("i32", self.columns)])
-        together, others = e.label("together"), e.label("others")
-        has_all = e.let(f"icmp eq i32 {e.let(f'sub i32 {limit}, {start}')}, {count}")
-        e.jump_if(has_all, together, others)
-        e.start(others)
-        self.one_by_one(row, start, limit, 1)
-        e.jump(end)
+        last = e.let(f"add i32 {first}, {count - 1}")
+        together, rest, single = (e.label(stem) for stem in ("together", "rest", "single"))
+        has_all = self.every(f"icmp uge i32 {first}, {self.shift}", f"icmp ult i32 {last}, {self.columns}")
+        e.jump_if(has_all, together, rest)
         e.start(together)
         origin = e.let(f"and i64 {self.begins[-1]}, {-LANES}")
         base = e.let(f"add nsw i64 {origin}, {e.let(f'zext i32 {first} to i64')}")
@@ -248,6 +261,13 @@ class TiledLoop:
             [partial(self.place_beside, row, base, lane) for lane in range(count)], scopes_of
         )
         e.line(NO_SINKING)
+        e.jump(rest)
+        e.start(rest)
+        e.jump_if(
+            e.let(f"icmp ult i32 {e.let(f'sub i32 {self.odd}, {begin}')}, {LANES * count}"), single, end
+        )
+        e.start(single)
+        self.point(row, e.let(f"zext i32 {e.let(f'sub i32 {self.odd}, {self.shift}')} to i64"))
 
     def place_beside(self, row: list[str], base: str, lane: int) -> None:
         """Set the indices to those of a neighbour of the column at the index `base`."""
@@ -271,7 +291,7 @@ class TiledLoop:
                 f"add i32 {begin}, {e.let(f'select i1 {self.is_wide}, i32 {LANES * self.points}, i32 {LANES}')}"
             )
             limit = e.call("llvm.umin.i32", "i32", [("i32", beyond), ("i32", self.columns)])
-            self.one_by_one(row, start, limit, LANES)
+            self.one_by_one(row, start, limit)
             e.jump(end)
         e.start(together)
         column = e.let(f"zext i32 {e.let(f'sub i32 {first}, {self.shift}')} to i64")
@@ -317,15 +337,15 @@ class TiledLoop:
                 indices |= {each: e.wide[each] for each in part if each in e.wide}
         e.metadata = ""
 
-    def one_by_one(self, row: list[str], begin: str, end: str, step: int) -> None:
-        """Emit a loop over columns, which begins and ends behind the column `shift`."""
+    def one_by_one(self, row: list[str], begin: str, end: str) -> None:
+        """Emit a loop over every 32nd column, which begins and ends behind the column `shift`."""
         e, at = self.e, ir.LoopIndex("column")
         low, high = (
             e.let(f"zext i32 {e.let(f'sub i32 {each}, {self.shift}')} to i64") for each in (begin, end)
         )
+        e.counted(at, low, high, LANES, lambda _: self.point(row, e.wide[at]), NOT_UNROLLED)
 
-        def point(_: str) -> None:
-            place(e, self.loop, self.begins, [*row, e.wide[at]])
-            e.statements([*self.early, *self.late])
-
-        e.counted(at, low, high, step, point, NOT_UNROLLED)
+    def point(self, row: list[str], column: str) -> None:
+        """Emit the point at a position along each axis."""
+        place(self.e, self.loop, self.begins, [*row, column])
+        self.e.statements([*self.early, *self.late])
