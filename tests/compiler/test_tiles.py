@@ -198,3 +198,16 @@ def test_neighbours_have_joint_accesses(scalar, joint, value, loads):
     array = np.zeros((6, 128), {"f32": "f4", "f64": "f8"}[scalar])
     found = accesses(sweep, {"x": array, "y": array})
     assert found == [f"ld.global.{joint}"] * loads + [f"st.global.{joint}"]
+
+
+def components(x: cg.ndarray(cg.types.vec(4, cg.f32), 1), y: cg.ndarray(cg.f32, 2)):
+    for i, j in cg.ndrange(x.shape[0], 4):
+        x[i][j] = x[i][j] * 2.0 + y[i, j]
+
+
+@pytest.mark.parametrize("count", [1, 40, 257])
+def test_the_last_axis_may_be_that_of_components(count):
+    """Then the length of rows is part of the type."""
+    given = {"x": np.arange(4 * count, dtype="f4").reshape(count, 4), "y": np.ones((count, 4), "f4")}
+    found = in_every_grid(components, given)
+    np.testing.assert_array_equal(found["x"], given["x"] * 2 + 1)

@@ -15,6 +15,9 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.passes.index_spaces import linear
 
 __all__ = [
+    "METADATA",
+    "NOT_UNROLLED",
+    "UNROLLED",
     "WIDE_BYTES",
     "WIDTH",
     "WideRows",
@@ -24,10 +27,9 @@ __all__ = [
 ]
 
 UNROLLED = ", !llvm.loop !2"  # LLVM would not unroll loops with an unknown iteration count
-NOT_UNROLLED = (
-    ", !llvm.loop !4"  # ptxas would unroll loops of at most four iterations, and needs registers for that
-)
+NOT_UNROLLED = ", !llvm.loop !4"  # ptxas would unroll loops of few iterations, and needs registers for that
 WIDE_BYTES = 16  # the widest access of a thread
+MOST_POINTS = 4  # of a row that a thread takes together
 
 # Numbers of metadata nodes, for each iteration of a group: its alias scope, the list of that scope, the list of the
 # others.
@@ -83,15 +85,13 @@ class WideRows:
         widest = max((array.element.size for array in self.arrays), default=WIDE_BYTES)
         self.points = max(1, min(MOST_POINTS, WIDE_BYTES // widest))
         is_own = all(s.index == own for s in accesses if isinstance(s, ir.Store))
-        if not is_own or last.step != 1 or any(not self.may_be_aligned(array) for array in self.arrays):
+        known = [row_length(array) for array in self.arrays if array.ndim > 1]
+        if not is_own or last.step != 1 or any(length and length % self.points for length in known):
             self.points = 1
-
-    def may_be_aligned(self, array: ir.Array) -> bool:
-        return array.shape is None or array.ndim == 1 or array.shape[-1] % self.points == 0
 
     def unknown(self) -> list[ir.Array]:
         """Return the arrays whose rows have a length that only a call tells."""
-        return [array for array in self.arrays if array.shape is None and array.ndim > 1]
+        return [array for array in self.arrays if array.ndim > 1 and row_length(array) is None]
 
     def are_aligned(self, e: Emitter) -> str:
         """Emit whether all rows begin at multiples of 16 bytes, or of as many points."""
@@ -108,4 +108,7 @@ class WideRows:
         return {key: e.let(f"and i64 {e.extents[key]}, {-self.points}") for key in keys}
 
 
-MOST_POINTS = 4
+def row_length(array: ir.Array) -> int | None:
+    """Return the number of elements of a row, or None if only a call tells it."""
+    lengths = array.inner if array.shape is None else array.shape
+    return lengths[-1] if lengths else None
