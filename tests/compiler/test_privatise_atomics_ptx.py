@@ -159,6 +159,24 @@ def k(at: ndarray(u8, 1), x: ndarray({type}, 1), bins: ndarray({type}, 1)):
     same_in_all_shapes(k, given, SOME)
 
 
+@pytest.mark.parametrize("each", [3, 5, 9, 17, 33, 65, 130])
+@pytest.mark.parametrize("size", [1, 3, 100, 257])
+def test_lanes_have_any_number_of_copies_of_the_bins(size, each):
+    """A bin has 1 to 32 copies, by the number of iterations for each bin, and by the memory."""
+    k = function_of("""
+def k(x: ndarray(u16, 1), y: ndarray(f64, 1), bins: ndarray(i32, 1), sums: ndarray(f64, 1)):
+    for i in x:
+        bins[x[i]] += 1
+        sums[x[i]] += y[i]
+""")
+    x = RNG.integers(0, size, each * size).astype("u2")
+    y = RNG.integers(-9, 9, each * size).astype("f8")
+    given = {"x": x, "y": y, "bins": np.zeros(size, "i4"), "sums": np.zeros(size)}
+    found = same_in_all_shapes(k, given, [(1, 20), (1, 96), (2, 32)])
+    np.testing.assert_array_equal(found["bins"], np.bincount(x, minlength=size))
+    np.testing.assert_array_equal(found["sums"], np.bincount(x, y, minlength=size))
+
+
 def both(x: cg.ndarray(cg.u8, 1), bins: cg.ndarray(cg.i32, 1), total: cg.ndarray(cg.i64, 0)):
     for i in x:
         bins[x[i]] += 1

@@ -3,6 +3,8 @@
 """Law: resident tasks are one launch with the results of the tasks one after the other. Tasks that cannot be one launch
 are refused if the caller demanded it, and become nodes otherwise."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -196,6 +198,55 @@ def much_shared(x: f32_1d, c: i32_0d):
             s = cg.block.shared_array(cg.f32, 8000)
             s[t] = x[t]
         c[()] -= 1
+
+
+def shared_bytes(function, **arguments):
+    """Returns the bytes of static shared memory of the only launch of a function."""
+    found = compile_kernel(
+        function, specialise(function, arguments), ptx_target(), graph="conditional", chain="all"
+    )
+    assert len(found.tasks) == 1
+    sizes = re.findall(r"^\s*\.shared[^;]*\[(\d+)\];", found.code.decode(), re.MULTILINE)
+    return sum(map(int, sizes))
+
+
+def counted(x: i32_1d, few: i32_1d, counts: i32_1d, sums: f32_1d, c: i32_0d):
+    while cg.graph_do_while(c):
+        for i in x:
+            few[x[i] % 3] += 1
+        for i in x:
+            counts[(x[i] + few[0]) % 16] += 1
+            sums[x[i] % 5] += 0.5
+        for i in x:
+            few[counts[i % 16] % 3] += 2
+        c[()] -= 1
+
+
+def test_tasks_of_one_launch_have_their_bins_in_the_same_memory():
+    arguments = {"x": np.arange(900, dtype="i4"), "few": np.zeros(3, "i4"), "counts": np.zeros(16, "i4")}
+    arguments |= {"sums": np.zeros(5, "f4"), "c": counter(3)}
+    found = run(counted, **arguments)
+    assert found["few"].sum() == 900 * 3 * 3
+    assert found["counts"].sum() == 900 * 3
+    assert found["sums"].tolist() == [270] * 5
+    assert shared_bytes(counted, **arguments) == 32 << 10
+
+
+def counted_beside_much_memory(x: i32_1d, few: i32_1d):
+    for i in x:
+        few[x[i] % 3] += 1
+    for _, t in cg.blocks(2, 32):
+        s = cg.block.shared_array(cg.f32, 7000)
+        s[t] = few[t % 3]
+        cg.block.sync()
+        x[t] = cg.cast(s[31 - t], cg.i32)
+
+
+def test_bins_take_the_shared_memory_that_the_other_tasks_leave():
+    arguments = {"x": np.arange(900, dtype="i4"), "few": np.zeros(3, "i4")}
+    found = run(counted_beside_much_memory, **arguments)
+    assert found["few"].tolist() == [300] * 3
+    assert 28_000 + (16 << 10) <= shared_bytes(counted_beside_much_memory, **arguments) <= 48 << 10
 
 
 @pytest.mark.parametrize(

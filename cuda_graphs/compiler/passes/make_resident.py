@@ -32,10 +32,10 @@ from cuda_graphs.compiler.ir.exchanges import OPERATIONS, TABLE_WORDS, TYPES, ty
 from cuda_graphs.compiler.ir.types import u32, u64
 
 from .fuse_tests import ends_early
-from .mark_bins import BIN_BYTES
+from .mark_bins import BIN_BYTES, COPIES_BYTES
 from .privatise_atomics import MAX_BLOCK_SUMS
 
-__all__ = ["make_resident"]
+__all__ = ["bin_bytes", "make_resident"]
 
 REDUCTION = "all_reduce"
 BARRIER_WORDS = 96  # three counters, each in its own cache line (ptx_resident.py)
@@ -186,7 +186,7 @@ def sharing_error(tasks: list[ir.Task]) -> CompileError | None:
                 "one block size, so these tasks cannot be resident",
                 "give both loops the same block size, or leave loop and chain at \"auto\"",
             )  # fmt: skip
-    shared = sum(shared_by(task) for task in tasks)
+    shared = sum(map(shared_by, tasks)) + least_bin_bytes(tasks)
     if shared > USUAL_SHARED - EXCHANGED:
         return compile_error(
             CompileResidentError, tasks[0].loc, f"these tasks need {shared} bytes of shared memory together, but "
@@ -196,13 +196,19 @@ def sharing_error(tasks: list[ir.Task]) -> CompileError | None:
     return None
 
 
+def bin_bytes(tasks: list[ir.Task]) -> int:
+    """Returns the bytes of shared memory for bins in a launch of these tasks, which use the same memory in turn."""
+    left = USUAL_SHARED - EXCHANGED - sum(map(shared_by, tasks))
+    return max(least_bin_bytes(tasks), min(COPIES_BYTES, left // SHARED_ALIGNMENT * SHARED_ALIGNMENT))
+
+
+def least_bin_bytes(tasks: list[ir.Task]) -> int:
+    """Returns the least bytes of shared memory for bins."""
+    return BIN_BYTES * max(len(task.bins) for task in tasks)
+
+
 def shared_by(task: ir.Task) -> int:
-    """Returns the most bytes of shared memory that a GPU block uses in the task."""
+    """Returns the most bytes of shared memory that a GPU block uses in the task, except for bins."""
     exchange = -(-EXCHANGE_BYTES // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
     reductions = exchange if task.loop is not None and task.loop.block_dim else 0
-    return (
-        shared_layout(task.body)[1]
-        + reductions
-        + BIN_BYTES * len(task.bins)
-        + SUM * min(len(task.sums), MAX_BLOCK_SUMS)
-    )
+    return shared_layout(task.body)[1] + reductions + SUM * min(len(task.sums), MAX_BLOCK_SUMS)

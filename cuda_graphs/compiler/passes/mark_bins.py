@@ -14,9 +14,10 @@ from cuda_graphs.compiler.ir import ir
 from .alias_classes import Aliases, aliases_of
 from .privatise_atomics import LoopAccesses
 
-__all__ = ["BIN_BYTES", "mark_bins"]
+__all__ = ["BIN_BYTES", "COPIES_BYTES", "mark_bins"]
 
 BIN_BYTES = 1 << 14  # of the bins of one array in the shared memory of a block
+COPIES_BYTES = 1 << 15  # of all bins of a task and of their copies, if a block has so much
 MAX_ARRAYS = 2  # the most arrays with bins in one loop
 
 

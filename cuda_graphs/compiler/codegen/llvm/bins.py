@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Private bins for `bins[x[i]] += 1`, of a thread of the CPU (thread_bins.py) or of a block of the GPU
-(block_reductions.py): what both have in common.
+(block_bins.py): what both have in common.
 
 Bins that no iteration changed are not added. The code contains a version with bins and one with atomics, and chooses
 between them by the extents of the call.

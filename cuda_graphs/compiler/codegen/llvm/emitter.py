@@ -42,6 +42,7 @@ class Emitter(CallEmitter):
         self.schedule: BlockSchedule | None = None
         self.private: frozenset[ir.Array] = frozenset()  # arrays of this thread alone: atomics are plain
         self.spaces: dict[ir.Array, str] = {}  # address spaces of arrays that differ from those of `access`
+        self.strides: dict[ir.Array, str] = {}  # bytes (i32) between elements of small arrays that are apart
 
     # Parameters of the function
 
@@ -165,6 +166,10 @@ class Emitter(CallEmitter):
         base = self.addresses[array]
         if not index:
             return kind, base
+        if array in self.strides:
+            narrow = self.let(f"trunc i64 {linear} to i32")
+            offset = self.let(f"mul nuw nsw i32 {narrow}, {self.strides[array]}")
+            return kind, self.let(f"getelementptr inbounds i8, {self.pointer(array)} {base}, i32 {offset}")
         return kind, self.let(f"getelementptr inbounds {kind}, {self.pointer(array)} {base}, i64 {linear}")
 
     def pointer(self, array: ir.Array) -> str:

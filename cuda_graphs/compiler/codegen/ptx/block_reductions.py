@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Block-local accumulation on a GPU: blocks combine sums and histogram bins before they access global memory.
+"""Block-local sums on a GPU: blocks combine sums before they access global memory.
 
 Atomics of all threads on few elements wait for each other: 540,000 on one float take an H200 a millisecond.
 
@@ -8,31 +8,24 @@ Sums (passes/privatise_atomics.py): each thread has its own sum. The lanes of a 
 warps join theirs by way of shared memory. One thread of the block does the atomic, if any thread contributed. Threads
 do their own atomics in a block whose size is no multiple of 32, if a thread may end early, and for sums above a limit.
 
-Bins (passes/mark_bins.py): a copy of the array in shared memory, where atomics are fast. If the array is too large, or
-a block has too few iterations, atomics go to global memory. The code contains both versions, as on the CPU
-(thread_bins.py).
+Bins are in block_bins.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from cuda_graphs.compiler.codegen.llvm.bins import Counts, add_bin, bin_counts, branch, identity
+from cuda_graphs.compiler.codegen.llvm.bins import branch
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.compiler.passes.demote_atomics import ROWS
-from cuda_graphs.compiler.passes.mark_bins import BIN_BYTES
 from cuda_graphs.compiler.passes.privatise_atomics import MAX_BLOCK_SUMS, neutral
 
-from .grid_stride import strided
 from .warp_exchange import FULL, GpuWarp, emit_if
 
-__all__ = ["add_sums", "with_block_bins"]
+__all__ = ["SHARED", "add_sums", "shared_memory"]
 
 SHARED = " addrspace(3)"
-REPAYS = 4  # iterations of a block per bin that pay for its initialisation and final addition
 
 
 def shared_memory(e: Emitter, name: str, kind: str) -> str:
@@ -135,77 +128,3 @@ class _BlockSum:
             e.emit_atomic(atomic, *e.address(atomic.array, atomic.index), value)
 
         emit_if(e, e.let(f"and i1 {first}, {contributed}"), add)
-
-
-# Bins
-
-
-def with_block_bins(
-    e: Emitter,
-    name: str,
-    atomics: tuple[ir.Atomic, ...],
-    capability: int,
-    total: str,
-    run: Callable[[], None],
-) -> None:
-    """Emit two versions of the code of `run`: with bins in shared memory for the arrays of `atomics`, and without."""
-    lanes = GpuWarp(e, capability)
-    thread = e.let(f"zext i32 {lanes.thread} to i64")
-    threads, blocks = (e.let(f"zext i32 {lanes.register(n)} to i64") for n in ("ntid.x", "nctaid.x"))
-    counts = bin_counts(e, atomics)
-    bins = [
-        _Bins(e, f"{name}_bins{i}", array, atomic, count)
-        for i, ((array, atomic), count) in enumerate(counts.items())
-    ]
-
-    def with_bins() -> None:
-        for each in bins:
-            strided(e, thread, threads, each.count, each.clear)
-        lanes.wait()
-        global_memory = e.addresses
-        e.addresses = global_memory | {each.array: each.memory for each in bins}
-        e.spaces = {each.array: SHARED for each in bins}
-        run()
-        e.addresses, e.spaces = global_memory, {}
-        lanes.wait()
-        for each in bins:
-            strided(e, thread, threads, each.count, each.add)
-
-    branch(e, pays(e, counts, e.let(f"udiv i64 {total}, {blocks}")), with_bins, run)
-
-
-def pays(e: Emitter, counts: Counts, iterations: str) -> str:
-    """Emit the condition that all bins fit and that there are enough iterations; return its name."""
-    worth = "true"
-    for (array, _), count in counts.items():
-        small = e.let(f"icmp ule i64 {count}, {capacity(array)}")
-        repaid = e.let(f"icmp ule i64 {e.let(f'mul i64 {count}, {REPAYS}')}, {iterations}")
-        worth = e.let(f"and i1 {worth}, {e.let(f'and i1 {small}, {repaid}')}")
-    return worth
-
-
-def capacity(array: ir.Array) -> int:
-    """Return the largest number of bins for an array."""
-    return BIN_BYTES // array.element.size
-
-
-class _Bins:
-    """The bins of one array, in shared memory."""
-
-    def __init__(self, e: Emitter, name: str, array: ir.Array, atomic: ir.Atomic, count: str) -> None:
-        self.e, self.array, self.atomic, self.count = e, array, atomic, count
-        self.t = llvm_type(array.element)
-        self.memory = shared_memory(e, name, f"[{capacity(array)} x {self.t}]")
-
-    def element(self, at: str) -> str:
-        return self.e.let(f"getelementptr inbounds {self.t}, ptr{SHARED} {self.memory}, i64 {at}")
-
-    def clear(self, at: str, following: str) -> None:
-        self.e.line(f"store {self.t} {identity(self.atomic)}, ptr{SHARED} {self.element(at)}")
-
-    def add(self, at: str, following: str) -> None:
-        """Emit the addition of a bin to the array, if the bin has changed."""
-        e, array = self.e, self.array
-        value = e.let(f"load {self.t}, ptr{SHARED} {self.element(at)}")
-        to = e.let(f"getelementptr inbounds {self.t}, {e.pointer(array)} {e.addresses[array]}, i64 {at}")
-        add_bin(e, self.atomic, value, to, following)

@@ -22,13 +22,15 @@ from cuda_graphs.compiler.codegen.llvm.resident import slots_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.lowerings import FUSIONS
+from cuda_graphs.compiler.passes.make_resident import bin_bytes
 from cuda_graphs.compiler.records import record
 from cuda_graphs.native import llvm
 from cuda_graphs.native.function_text import FunctionText
 from cuda_graphs.native.units import Unit, codes_of, joined, units_of
 from cuda_graphs.native.versions import state_of
 
-from .block_reductions import add_sums, with_block_bins
+from .block_bins import BinMemory, with_block_bins
+from .block_reductions import add_sums
 from .early_loads import EarlyLoads, let_next_launch_begin, wait_for_previous_launch
 from .grid_stride import strided, strided_box
 from .ptx_blocks import GpuBlockLoop
@@ -150,7 +152,10 @@ class Ptx:
                 blocks = 0 if task.loop is None else task.loop.block_dim
                 slots = slots_of(step, program)
                 early = program.early_loads if self.is_early(program) else None
-                functions.append(self.task(task, declarations, slots, ENTRY, required_threads(blocks), early))
+                memory = BinMemory(f"{task.name}_bins", bin_bytes([task]), in_turn=False)
+                functions.append(
+                    self.task(task, declarations, slots, ENTRY, required_threads(blocks), memory, early)
+                )
         name = program.tasks[step].name if isinstance(step, int) else step.name
         text = "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *METADATA, ""])
         return Unit(name if len(steps) == 1 and isinstance(step, int) else "", text)
@@ -171,6 +176,7 @@ class Ptx:
         slots: Layout,
         kind: str,
         attributes: str,
+        memory: BinMemory,
         early: Set[str] | None = None,
     ) -> str:
         """Return the function of a task. `early`: the arrays that an early entry may read before its wait."""
@@ -187,7 +193,7 @@ class Ptx:
         last = [statement for statement in task.body.body if isinstance(statement, ir.Last)]
         for statement in statements:
             if statement is task.loop:
-                self.parallel(e, task.loop, task.name, task.bins, start, is_resident=kind == INTERNAL)
+                self.parallel(e, task, task.loop, memory, start, is_resident=kind == INTERNAL)
             elif statement not in sums and statement not in last:
                 e.block(ir.Block([statement]))
         if sums:
@@ -208,7 +214,8 @@ class Ptx:
         """Return the functions of resident tasks, and the entry that calls them."""
         slots = slots_of(resident, program)
         tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
-        functions = [self.task(each, declarations, slots, INTERNAL, INLINED) for each in tasks]
+        memory = BinMemory(f"{resident.name}_bins", bin_bytes(tasks), in_turn=True)
+        functions = [self.task(each, declarations, slots, INTERNAL, INLINED, memory) for each in tasks]
         e = Emitter(self, declarations)
         parameters = self.receive(e, slots)
         if self.is_early(program):
@@ -232,15 +239,15 @@ class Ptx:
     def parallel(
         self,
         e: Emitter,
+        task: ir.Task,
         loop: ir.For,
-        name: str,
-        bins: tuple[ir.Atomic, ...] = (),
+        memory: BinMemory,
         start: EarlyLoads | None = None,
         is_resident: bool = False,
     ) -> None:
-        """Emit the iterations of this thread. `bins` are the bins of the Task, and `start` its early loads."""
+        """Emit the iterations of this thread in the loop of a task, whose early loads are `start`."""
         if loop.block_dim:
-            GpuBlockLoop(e, loop, name, self.capability).run()
+            GpuBlockLoop(e, loop, task.name, self.capability).run()
             return
         begins, counts, total = e.trips(loop)
 
@@ -256,8 +263,8 @@ class Ptx:
                 thread = aligned(e, shift_of(e, loop, begins), thread, threads)
             self.stride(e, loop, begins, counts, thread, threads, total)
 
-        if bins:
-            with_block_bins(e, name, bins, self.capability, total, run)
+        if task.bins:
+            with_block_bins(e, memory, task.bins, self.capability, total, run)
         else:
             run()
 
