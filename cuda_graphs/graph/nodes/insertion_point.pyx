@@ -99,6 +99,7 @@ from .spec cimport (
     read_free,
     read_host,
     read_launch,
+    read_plain_launch,
     check_depth,
     memory_type_of,
 )
@@ -141,7 +142,7 @@ cdef InsertionPoint accept_graph(object child):
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o)
-    PyTypeObject* Py_TYPE(object)
+    PyTypeObject* type_of "Py_TYPE"(PyObject* o)
 
 
 cdef inline InsertionPoint make_object(NodeKind kind, const NodeHandle& any, NodeRecord* record):
@@ -801,6 +802,12 @@ which has no predecessor.
 
 
 cdef object launch_method(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
+    if names == NULL and is_plain_launch(args, <size_t>count):
+        return add_plain_launch(self, args, <size_t>count, None, None)
+    return launch_anything(self, args, count, names)
+
+
+cdef object launch_anything(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
     if names != NULL or count < 2:
         return launch_with_keywords(self, args, count, names)
     return add_launch(self, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None, None, None)
@@ -810,6 +817,9 @@ cdef object launch_with_keywords(InsertionPoint self, Arguments args, Py_ssize_t
     cdef tuple given
     named = {} if names == NULL else as_dict(<tuple>names, args + count)
     config, kernel, given, edge, name, reads, writes = _Accepted.launch(*as_tuple(args, <size_t>count), **named)
+    # The names come last, so that the positional arguments are those of a launch without names.
+    if reads is None and writes is None and is_plain_launch(args, <size_t>count):
+        return add_plain_launch(self, args, <size_t>count, name, edge)
     return add_launch(
         self, config, kernel, PySequence_Fast_ITEMS(given), <size_t>len(given), edge, name, reads, writes
     )
@@ -823,31 +833,46 @@ class _Accepted:
         return config, kernel, args, edge, name, reads, writes
 
 
-cdef inline InsertionPoint add_launch(
+cdef inline bint is_plain_launch(Arguments args, size_t count) noexcept:
+    """Return True for a LaunchConfig, a Kernel, and arguments that are in no place and whose conversion runs no other code:
+    numbers and Buffers."""
+    cdef size_t i
+    cdef PyTypeObject* kind
+    if count < 2 or type_of(args[0]) != <PyTypeObject*>LaunchConfig or type_of(args[1]) != <PyTypeObject*>Kernel:
+        return False
+    for i in range(2, count):
+        kind = type_of(args[i])
+        if kind != <PyTypeObject*>int and kind != <PyTypeObject*>float and kind != <PyTypeObject*>Buffer:
+            return False
+    return True
+
+
+cdef InsertionPoint add_plain_launch(InsertionPoint self, Arguments args, size_t count, object name, object edge):
+    """Do what `add_launch` does, for the usual arguments: the first two are the config and the kernel."""
+    cdef NodeSpec spec
+    cdef GraphBox* graph
+    read_plain_launch(spec, <LaunchConfig>args[0], <Kernel>args[1], args + 2, count - 2)
+    if spec.owners.second.get() != NULL:  # of memory; plain numbers have no owners
+        declare_accesses(self, spec, as_tuple(args + 2, count - 2), None, None)
+    if edge is not None:
+        return self._add(spec, name, edge)
+    graph = living_graph(self._h)
+    if graph == NULL:
+        refuse_dead(self)
+    return self._add_after(graph, spec, dependencies_on(self._h), name, None)
+
+
+cdef InsertionPoint add_launch(
     InsertionPoint self, object config, object kernel, Arguments args, size_t count, object edge, object name,
     object reads, object writes,
 ):
     cdef NodeSpec spec
     cdef InsertionPoint node
-    if type(config) is LaunchConfig and type(kernel) is Kernel and reads is writes is None and are_plain(args, count):
-        read_kernel_call(self, spec, config, <Kernel>kernel, args, count, None, None)
-    else:
-        config = read_at_places(self, spec, config, kernel, args, count, reads, writes)
+    config = read_at_places(self, spec, config, kernel, args, count, reads, writes)
     node = self._add(spec, name, edge)
     if type(config) is not LaunchConfig and isinstance(config, SizedConfig):
         join_call_of(node._record(), <SizedConfig>config)
     return node
-
-
-cdef inline bint are_plain(Arguments args, size_t count) noexcept:
-    """Return True for arguments that are in no place, and whose conversion runs no other code: numbers and Buffers."""
-    cdef size_t i
-    cdef PyTypeObject* kind
-    for i in range(count):
-        kind = Py_TYPE(<object>args[i])
-        if kind != <PyTypeObject*>int and kind != <PyTypeObject*>float and kind != <PyTypeObject*>Buffer:
-            return False
-    return True
 
 
 cdef object read_at_places(

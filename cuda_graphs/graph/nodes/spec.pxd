@@ -15,6 +15,7 @@ from cuda_graphs.graph.operands.condition cimport Condition
 # They raise RecursionError if graphs inside the node would be deeper than kMaxDepth.
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1
 cdef int read_launch(NodeSpec& spec, object config, Kernel kernel, Arguments args, size_t count) except -1
+cdef int read_plain_launch(NodeSpec& spec, LaunchConfig config, Kernel kernel, Arguments args, size_t count) except -1
 cdef int read_alloc(NodeSpec& spec, object size, object options) except -1  # GraphAllocOptions; returns the device
 cdef int read_free(NodeSpec& spec, object dptr) except -1
 cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1

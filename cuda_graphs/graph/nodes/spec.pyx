@@ -86,9 +86,10 @@ cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) e
 
 
 cdef int read_launch(NodeSpec& spec, object config, Kernel kernel, Arguments args, size_t count) except -1:
-    cdef bint is_plain = type(config) is LaunchConfig
-    cdef LaunchConfig size = <LaunchConfig>config if is_plain else read_config(config, as_tuple(args, count))
-    cdef bint has_rules = not is_plain and isinstance(size, SizedConfig)
+    if type(config) is LaunchConfig:
+        return read_plain_launch(spec, <LaunchConfig>config, kernel, args, count)
+    cdef LaunchConfig size = read_config(config, as_tuple(args, count))
+    cdef bint has_rules = isinstance(size, SizedConfig)
     spec.begin(NodeKind.kKernel)
     fill_config(spec, size)
     if has_rules:
@@ -97,6 +98,13 @@ cdef int read_launch(NodeSpec& spec, object config, Kernel kernel, Arguments arg
     if has_several_devices():
         place_kernel(spec, device_of_config(size), args, count)
     return finish_rules(spec, size) if has_rules else 0
+
+
+cdef int read_plain_launch(NodeSpec& spec, LaunchConfig config, Kernel kernel, Arguments args, size_t count) except -1:
+    spec.begin(NodeKind.kKernel)
+    fill_config(spec, config)
+    fill_arguments(spec, kernel, args, count)
+    return place_kernel(spec, kNoDevice, args, count) if has_several_devices() else 0
 
 
 cdef int place_kernel(NodeSpec& spec, int device, Arguments args, size_t count) except -1:

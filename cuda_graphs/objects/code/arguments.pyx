@@ -51,7 +51,8 @@ cdef extern from "<cstdint>" nogil:
 
 cdef extern from "Python.h":
     PyTypeObject* Py_TYPE(object)
-    long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
+    PyTypeObject* type_of "Py_TYPE"(PyObject* o)
+    long long PyLong_AsLongLongAndOverflow(PyObject* value, int* overflow)  # called with an int, so it raises no error
     unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
 
 # Types whose `handle` is passed in 8 bytes. Higher layers register them.
@@ -93,16 +94,17 @@ cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_
     if parameters == NULL:
         parameters = kernel._parameters()
     if count != parameters.size():
-        raise TypeError(
-            f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
-        )
+        refuse_count(kernel, parameters.size(), count)
     for i in range(count):
-        arg = <object>args[i]
-        if Py_TYPE(arg) == <PyTypeObject*>int:
-            append_int(pack, kernel, i, parameters[0][i], arg)
+        if type_of(args[i]) == <PyTypeObject*>int:
+            append_int(pack, kernel, i, parameters[0][i], args[i])
         else:
-            found |= append(pack, kernel, i, parameters[0][i], arg)
+            found |= append(pack, kernel, i, parameters[0][i], <object>args[i])
     return found
+
+
+cdef int refuse_count(Kernel kernel, size_t expected, size_t count) except -1:
+    raise TypeError(f"kernel {kernel._name()!r} takes {expected} argument{'s' * (expected != 1)}, got {count}")
 
 
 cdef int own_arguments(Arguments args, size_t count, Opaque& all) except -1:
@@ -190,7 +192,7 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, const Par
     if isinstance(arg, bool) and (to.type.form == ValueForm.kPointer or to.type.form == ValueForm.kUnknown):
         refuse_number(kernel, index, to, arg)
     if PyLong_Check(arg):  # also bool and enums
-        return append_int(pack, kernel, index, to, arg)
+        return append_int(pack, kernel, index, to, <PyObject*>arg)
     if PyFloat_Check(arg):
         return append_float(pack, kernel, index, to, PyFloat_AS_DOUBLE(arg))
     if PyComplex_Check(arg):
@@ -211,13 +213,13 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, const Par
     )
 
 
-cdef inline int append_int(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
+cdef inline int append_int(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, PyObject* arg) except -1:
     cdef int overflow = 0
     cdef long long value = PyLong_AsLongLongAndOverflow(arg, &overflow)
     if overflow == 0 and value >= to.ints.low and (value < 0 or <uint64_t>value <= to.ints.high):
         pack.append_copy(&value, 8)  # little endian: the low bytes come first, and no slot is smaller
         return 0
-    return append_other_int(pack, kernel, index, to, arg)
+    return append_other_int(pack, kernel, index, to, <object>arg)
 
 
 cdef int append_other_int(
