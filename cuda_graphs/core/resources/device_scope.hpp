@@ -17,7 +17,9 @@ constexpr CUdevice kNoDevice = -1;
 class DeviceScope {
   public:
     DeviceScope() noexcept = default;
-    ~DeviceScope() { leave(); }
+    ~DeviceScope() {
+        if (pushed_) leave();
+    }
     DeviceScope(const DeviceScope&) = delete;
     DeviceScope& operator=(const DeviceScope&) = delete;
 

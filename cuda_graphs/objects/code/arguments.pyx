@@ -89,6 +89,7 @@ cdef class RawArgument:
 
 cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_t count) except -1:
     cdef const vector[Parameter]* parameters = kernel._known_parameters
+    cdef PyTypeObject* kind
     cdef size_t i
     cdef int found = 0
     if parameters == NULL:
@@ -96,8 +97,12 @@ cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_
     if count != parameters.size():
         refuse_count(kernel, parameters.size(), count)
     for i in range(count):
-        if type_of(args[i]) == <PyTypeObject*>int:
+        kind = type_of(args[i])
+        if kind == <PyTypeObject*>int:
             append_int(pack, kernel, i, parameters[0][i], args[i])
+        elif kind == <PyTypeObject*>Buffer:
+            append_buffer(pack, kernel, i, parameters[0][i], <Buffer>args[i])
+            found |= HAS_OBJECTS
         else:
             found |= append(pack, kernel, i, parameters[0][i], <object>args[i])
     return found
@@ -156,12 +161,11 @@ cdef int reach_arguments(Arguments args, size_t count, int device) except -1:
 
 
 cdef int append(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
-    """Appends an argument, and returns what `pack_arguments` finds in it. An int comes here as the value of another type only."""
+    """Appends an argument, and returns what `pack_arguments` finds in it. An int or a Buffer comes here as the value of another
+    type only."""
     cdef PyTypeObject* kind = Py_TYPE(arg)
     if kind == <PyTypeObject*>float:
         return append_float(pack, kernel, index, to, PyFloat_AS_DOUBLE(arg))
-    if kind == <PyTypeObject*>Buffer:
-        return HAS_OBJECTS | append_buffer(pack, kernel, index, to, <Buffer>arg)
     if kind == <PyTypeObject*>RawArgument:
         return HAS_OBJECTS | append_bytes(pack, kernel, index, to, (<RawArgument>arg)._bytes)
     return HAS_OBJECTS | append_other(pack, kernel, index, to, arg)

@@ -137,14 +137,9 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
         return launch_captured(on, h, device, function, shape, code, pack, found, args, count)
     if found & (HAS_GRAPH_MEMORY | HAS_STAND_INS):
         refuse_arguments(args, count)
-    cdef CUlaunchConfig native
-    cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
     cdef LaunchSize* size = &shape._size
-    if not shape._is_plain():
-        shape._fill(&native, attributes)
-        native.hStream = raw_stream
-        with nogil:
-            status = submit(&native, function, pack.pointers())
+    if not shape._shape.is_plain() or shape._is_programmatic:
+        status = launch_shaped(shape, raw_stream, function, pack.pointers())
     else:
         with nogil:
             status = driver().cuLaunchKernel(
@@ -156,6 +151,18 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
         note_work_elsewhere("launch")
     if status:
         raise_explained(status, attempt(code, shape, on), None)
+
+
+cdef CUresult launch_shaped(LaunchConfig shape, CUstream stream, CUfunction function, void** arguments) noexcept:
+    """Make the call of the driver for a cluster, and for a cooperative or programmatic launch."""
+    cdef CUlaunchConfig native
+    cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
+    cdef CUresult status
+    shape._fill(&native, attributes)
+    native.hStream = stream
+    with nogil:
+        status = submit(&native, function, arguments)
+    return status
 
 
 cdef object launch_foreign(Stream on, object config, object kernel, tuple args):
