@@ -97,8 +97,10 @@ def overwriting(x: cg.ndarray(cg.i32, 2), y: cg.ndarray(cg.i32, 2)):
         x[i, j] = y[i, j] * 2 + x[i, j]
 
 
-def test_a_point_sees_its_own_stores_through_other_names_of_the_memory():
-    array, shape = np.arange(5 * 70, dtype="i4").reshape(5, 70), (3, 64)
+@pytest.mark.parametrize("columns", [70, 128])
+def test_a_point_sees_its_own_stores_through_other_names_of_the_memory(columns):
+    """Rows of 128 columns are aligned, so a thread has neighbours."""
+    array, shape = np.arange(5 * columns, dtype="i4").reshape(5, columns), (3, 64)
     program, _ = lower(overwriting, specialise(overwriting, {"x": array, "y": array}))
     found = array.copy()
     on_ptx(program, {"x": found, "y": found}, {"x": array, "y": array}, shape)

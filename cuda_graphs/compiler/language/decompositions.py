@@ -137,8 +137,6 @@ def eig_of_two(m: Any) -> Any:
     """Return (values, vectors) as eig does, for a matrix of 2 x 2 of size 1."""
     half, product = (m[0, 0] - m[1, 1]) * 0.5, m[0, 1] * m[1, 0]
     square = half * half + product
-    is_equal = is_negligible(cg.sqrt(abs(square)) * 0.125, cg.one(square))
-    square = cg.select(is_equal, cg.stop_grad(square), square)  # its root has no derivative at 0
     values = cg.zero(m)
     first, second, imaginary = cg.zero(m[0]), cg.zero(m[0]), cg.zero(half)
     if square < 0:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Set
 from functools import partial
 from typing import ClassVar
 
-from cuda_graphs.compiler.artifact import Layout, TaskInfo, is_heavy
+from cuda_graphs.compiler.artifact import Layout, TaskInfo
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.codegen.llvm.resident import slots_of
@@ -225,8 +225,8 @@ class Ptx:
         e.line("ret void")
         blocks = max(each.loop.block_dim if each.loop is not None else 0 for each in tasks)
         threads = required_threads(blocks)
-        is_large = bool(resident.exchanges) or not any(is_heavy(each) for each in tasks)
-        if is_large and not blocks:  # the code must not take too many registers for large blocks (shapes.py)
+        if resident.exchanges and not blocks:
+            # The functions of exchanges would take too many registers for large blocks.
             threads = f' "nvvm.maxntid"="{MOST_THREADS}"'
         head = f"define {ENTRY} void @{resident.name}({parameters}){threads}"
         return [*functions, f"{head} {{\n{e.text()}\n}}\n"]

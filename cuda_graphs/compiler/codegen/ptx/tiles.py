@@ -9,9 +9,9 @@ floats, from index 1 on, took 51 us on an H200 where a whole copy took 37.
 
 A thread of a long loop has several points of a tile. It first runs the loads of all of them, up to the first statement
 that has an effect, then the rest of each: with a single load in flight, a thread mostly waits. If rows begin at
-multiples of 16 bytes, these are as many neighbours as 16 bytes hold (wide_access.py). Else they are up to four points
-with 32 columns between them. Iterations of a parallel loop may run in any order, so this needs no knowledge about the
-memory of arrays.
+multiples of 16 bytes, these are up to four neighbours, with accesses of up to 16 bytes (wide_access.py). Else they are
+up to four points with 32 columns between them. Iterations of a parallel loop may run in any order, so this needs no
+knowledge about the memory of arrays.
 
 On an H200, a sweep of a 5-point stencil over 4096^2 floats took 58 us with points that are 32 columns apart. A copy
 took 37, and so did the sweep in CUDA C++ with four neighbours.
@@ -27,7 +27,7 @@ from typing import NamedTuple
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.ir import ir
 
-from .wide_access import NOT_UNROLLED, WideRows, scopes_of
+from .wide_access import NOT_UNROLLED, WideRows, hidden, scopes_of
 
 __all__ = ["LANES", "TiledLoop", "is_tiled", "place", "shift_of"]
 
@@ -35,7 +35,10 @@ LANES = 32
 MOST = 64  # statements of a body that may be emitted several times
 PURE = (ir.Op, ir.Load, ir.Extent)
 STRAIGHT = (*PURE, ir.Store, ir.Atomic, ir.Get, ir.Set)
-FEW, SOME = 2, 8  # loads of a point for which a thread has four or two points of a tile
+FEW, SOME = (
+    2,
+    8,
+)  # loads of a point for which a thread has four or two points that are apart, or any neighbours
 # An empty instruction behind stores: LLVM would move those of several branches to where the branches meet, one by one.
 NO_SINKING = 'call void asm sideeffect "", ""()'
 STATE = ("i64", "i32", "i32")  # of the loop over tiles: the tile, and its row and column among the tiles
@@ -86,7 +89,7 @@ class TiledLoop:
         self.neighbours = self.wide_rows.points if self.points > 1 else 1
 
     def run(self, row_major: Callable[[], None]) -> None:
-        """Emit the loop. `row_major` emits it otherwise: for few columns, or 2**31 rows or columns and more."""
+        """Emit the loop. `row_major` emits it otherwise: for few columns, very many rows or columns, part warps."""
         e = self.e
         rows, columns = self.sizes[0], self.sizes[-1]
         for size in self.sizes[1:-1]:
@@ -105,10 +108,10 @@ class TiledLoop:
         if self.neighbours > 1:
             beside, apart = e.label("beside"), e.label("apart")
             grid = self.grid_of(self.neighbours)
-            pays = e.let(f"and i1 {self.occupies_all(grid)}, {self.is_filled(grid)}")
-            e.jump_if(e.let(f"and i1 {self.wide_rows.are_aligned(e)}, {pays}"), beside, apart)
+            is_aligned = self.wide_rows.are_aligned(e)
+            e.jump_if(e.let(f"and i1 {is_aligned}, {self.occupies_all(grid)}"), beside, apart)
             e.start(beside)
-            self.tiles_beside(grid)
+            self.tiles_beside()
             e.jump(done)
             e.start(apart)
         self.tiles_of_block(self.grid_of_points_apart(), self.points_apart)
@@ -151,24 +154,25 @@ class TiledLoop:
             str(width), across, e.let(f"mul nuw nsw i64 {self.down}, {e.let(f'zext i32 {across} to i64')}")
         )
 
-    def tiles_beside(self, grid: Grid) -> None:
-        """Emit the loop over tiles with neighbouring points."""
+    def tiles_beside(self) -> None:
+        """Emit the loop over tiles with neighbouring points. Nothing of it is computed before it begins.
+
+        In a resident loop LLVM would compute before all iterations what they have in common, for each way to run the
+        loop, and no thread has registers for that.
+        """
         e = self.e
-        extents = e.extents
+        kept, extents = (self.lane, self.warp, self.first, self.step, self.rows, self.columns), e.extents
+        self.lane, self.warp, self.first, self.step, self.rows, self.columns = (
+            hidden(e, "i32", n) for n in kept
+        )
         e.extents = extents | self.wide_rows.assume(e)
-        self.odd = self.odd_column()
-        self.tiles_of_block(grid, self.points_beside)
+        self.tiles_of_block(self.grid_of(self.neighbours), self.points_beside)
+        self.lane, self.warp, self.first, self.step, self.rows, self.columns = kept
         e.extents = extents
 
     def occupies_all(self, grid: Grid) -> str:
         """Return whether there is a tile for each block."""
         return self.e.let(f"icmp sge i64 {grid.total}, {self.blocks}")
-
-    def is_filled(self, grid: Grid) -> str:
-        """Return whether the loop has two thirds of the columns of its tiles or more."""
-        e = self.e
-        beyond = e.let(f"sub i32 {e.let(f'mul i32 {grid.across}, {grid.width}')}, {self.columns}")
-        return e.let(f"icmp ule i32 {beyond}, {e.let(f'lshr i32 {self.columns}, 1')}")
 
     def grid_of_points_apart(self) -> Grid:
         """Return the tiles for points that are 32 columns apart: of 32 columns if others left blocks without work."""
@@ -226,48 +230,27 @@ class TiledLoop:
         beside = e.let(f"select i1 {over}, i32 {e.let(f'sub i32 {there}, {grid.across}')}, i32 {there}")
         return down, beside
 
-    def odd_column(self) -> str:
-        """Return the column of this lane that is in no whole group of neighbours, or one that no tile has.
-
-        The first lanes have those of the group at the begin of the loop, and the next lanes those at its end: a loop of
-        32 columns or more does not begin and end in one group.
-        """
-        e, count = self.e, self.neighbours
-        first, last = (e.let(f"and i32 {each}, {-count}") for each in (self.shift, self.columns))
-        is_first = e.let(f"icmp ult i32 {self.lane}, {count}")
-        group = e.let(f"select i1 {is_first}, i32 {first}, i32 {last}")
-        column = e.let(f"add i32 {group}, {e.let(f'and i32 {self.lane}, {count - 1}')}")
-        edge = e.let(f"select i1 {is_first}, i32 {self.shift}, i32 {self.columns}")
-        has_any = self.every(
-            f"icmp ult i32 {self.lane}, {2 * count}",
-            f"icmp uge i32 {column}, {self.shift}",
-            f"icmp ult i32 {column}, {self.columns}",
-            f"icmp ne i32 {e.let(f'and i32 {edge}, {count - 1}')}, 0",
-        )
-        return e.let(f"select i1 {has_any}, i32 {column}, i32 -1")
-
     def points_beside(self, row: list[str], begin: str, end: str) -> None:
-        """Emit neighbouring points, whose accesses LLVM joins, and the point of this lane that is in no whole group."""
+        """Emit neighbouring points, whose accesses LLVM joins."""
         e, count = self.e, self.neighbours
         first = e.let(f"add i32 {begin}, {e.let(f'mul i32 {self.lane}, {count}')}")
-        last = e.let(f"add i32 {first}, {count - 1}")
-        together, rest, single = (e.label(stem) for stem in ("together", "rest", "single"))
-        has_all = self.every(f"icmp uge i32 {first}, {self.shift}", f"icmp ult i32 {last}, {self.columns}")
-        e.jump_if(has_all, together, rest)
+        start = e.call("llvm.umax.i32", "i32", [("i32", first), ("i32", self.shift)])
+        after = e.let(f"add i32 {first}, {count}")
+        after = e.call("llvm.umax.i32", "i32", [("i32", after), ("i32", self.shift)])
+        limit = e.call("llvm.umin.i32", "i32", [("i32", after), ("i32", self.columns)])
+        together, others = e.label("together"), e.label("others")
+        has_all = e.let(f"icmp eq i32 {e.let(f'sub i32 {limit}, {start}')}, {count}")
+        e.jump_if(has_all, together, others)
+        e.start(others)
+        self.one_by_one(row, start, limit, 1)
+        e.jump(end)
         e.start(together)
         origin = e.let(f"and i64 {self.begins[-1]}, {-LANES}")
-        base = e.let(f"add nsw i64 {origin}, {e.let(f'zext i32 {first} to i64')}")
+        base = e.let(f"add i64 {origin}, {e.let(f'zext i32 {first} to i64')}")
         self.points_together(
             [partial(self.place_beside, row, base, lane) for lane in range(count)], scopes_of
         )
         e.line(NO_SINKING)
-        e.jump(rest)
-        e.start(rest)
-        e.jump_if(
-            e.let(f"icmp ult i32 {e.let(f'sub i32 {self.odd}, {begin}')}, {LANES * count}"), single, end
-        )
-        e.start(single)
-        self.point(row, e.let(f"zext i32 {e.let(f'sub i32 {self.odd}, {self.shift}')} to i64"))
 
     def place_beside(self, row: list[str], base: str, lane: int) -> None:
         """Set the indices to those of a neighbour of the column at the index `base`."""
@@ -291,7 +274,7 @@ class TiledLoop:
                 f"add i32 {begin}, {e.let(f'select i1 {self.is_wide}, i32 {LANES * self.points}, i32 {LANES}')}"
             )
             limit = e.call("llvm.umin.i32", "i32", [("i32", beyond), ("i32", self.columns)])
-            self.one_by_one(row, start, limit)
+            self.one_by_one(row, start, limit, LANES)
             e.jump(end)
         e.start(together)
         column = e.let(f"zext i32 {e.let(f'sub i32 {first}, {self.shift}')} to i64")
@@ -334,18 +317,17 @@ class TiledLoop:
                 e.metadata = metadata(number)
                 e.statements(part)
                 names |= {each: e.names[each] for each in part if each in e.names}
-                indices |= {each: e.wide[each] for each in part if each in e.wide}
         e.metadata = ""
 
-    def one_by_one(self, row: list[str], begin: str, end: str) -> None:
-        """Emit a loop over every 32nd column, which begins and ends behind the column `shift`."""
+    def one_by_one(self, row: list[str], begin: str, end: str, step: int) -> None:
+        """Emit a loop over columns, which begins and ends behind the column `shift`."""
         e, at = self.e, ir.LoopIndex("column")
         low, high = (
             e.let(f"zext i32 {e.let(f'sub i32 {each}, {self.shift}')} to i64") for each in (begin, end)
         )
-        e.counted(at, low, high, LANES, lambda _: self.point(row, e.wide[at]), NOT_UNROLLED)
 
-    def point(self, row: list[str], column: str) -> None:
-        """Emit the point at a position along each axis."""
-        place(self.e, self.loop, self.begins, [*row, column])
-        self.e.statements([*self.early, *self.late])
+        def point(_: str) -> None:
+            place(e, self.loop, self.begins, [*row, e.wide[at]])
+            e.statements([*self.early, *self.late])
+
+        e.counted(at, low, high, step, point, NOT_UNROLLED)

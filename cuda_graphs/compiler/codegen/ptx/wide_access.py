@@ -23,6 +23,7 @@ __all__ = [
     "WideRows",
     "are_aligned",
     "assume_aligned",
+    "hidden",
     "scopes_of",
 ]
 
@@ -105,7 +106,13 @@ class WideRows:
         """Tell LLVM that rows are aligned; return the lengths of rows, which it then knows to be multiples."""
         assume_aligned(e, self.arrays)
         keys = [(array, array.ndim - 1) for array in self.unknown()]
-        return {key: e.let(f"and i64 {e.extents[key]}, {-self.points}") for key in keys}
+        return {key: e.let(f"and i64 {hidden(e, 'i64', e.extents[key])}, {-self.points}") for key in keys}
+
+
+def hidden(e: Emitter, kind: str, value: str) -> str:
+    """Return a value of which LLVM knows nothing, so that no code that uses it moves to before this place."""
+    bits, letter = {"i32": ("b32", "r"), "i64": ("b64", "l")}[kind]
+    return e.let(f'call {kind} asm sideeffect "mov.{bits} $0, $1;", "={letter},{letter}"({kind} {value})')
 
 
 def row_length(array: ir.Array) -> int | None:
