@@ -179,8 +179,9 @@ We do not know the causes; these rows have no figure of Warp.
 
 A later version, with neighbouring points for a thread and bins for a lane, ran alone on another H200 beside the version
 of the table, 15 calls in each of two processes in turns. Large Jacobi took 2,320 us and not 3,000, medium Jacobi 1,245
-and not 1,391, medium FDTD 365 and not 413, large FDTD 1,776 and not 1,670. Large equalisation took 77.7 us and not
-81.6 (300 calls in each process). At a copy of 3,591 GB/s that is a fraction of 0.81 for large Jacobi, and 0.72 for large equalisation.
+and not 1,391, medium FDTD 365 and not 413, large FDTD 1,776 and not 1,670. Large equalisation took 77.7 us and not 81.6
+(300 calls in each process). At a copy of 3,591 GB/s that is a fraction of 0.81 for large Jacobi, and 0.72 for large
+equalisation.
 """,
     "whole_programs_host": """\
 Two runs, one after the other, with nothing else at work: one of Jacobi, n-body, springs, attention and equalisation
