@@ -145,7 +145,7 @@ def at_offset(values, offset):
 
 SWEEPS = {
     "two arrays": "y[i, j] = 2 * x[i - 1, j] + x[i + 1, j] - 3 * x[i, j - 1] + x[i, j + 1]",
-    "in place, with a sum": "total[()] += x[i, j]\n        x[i, j] += y[i - 1, j + 1] * y[i, j - 1] + x[i, j]",
+    "in place, with a sum": "total[()] += cg.i64(x[i, j])\n        x[i, j] += y[i - 1, j + 1] * y[i, j - 1] + x[i, j]",
     "two stores": "x[i, j] = y[i, j] + i\n        y[i, j] = x[i, j] * 3 + j",
 }
 
@@ -159,7 +159,7 @@ def test_sweeps_are_right_whether_rows_are_aligned_or_not(sweep, scalar, columns
     k = function_of(
         f"def k(x: ndarray({scalar}, 2), y: ndarray({scalar}, 2), total: ndarray(i64, 0)):\n"
         "    for i, j in cg.ndrange((1, x.shape[0] - 1), (1, x.shape[1] - 1)):\n"
-        f"        {SWEEPS[sweep].replace('total[()] += x[i, j]', 'total[()] += cg.i64(x[i, j])')}\n"
+        f"        {SWEEPS[sweep]}\n"
     )
     dtype = {"i32": "i4", "i64": "i8", "u8": "u1", "f32": "f4"}[scalar]
     x, y = (np.arange(n, n + 6 * columns).reshape(6, columns).astype(dtype) for n in (3, 11))
@@ -176,6 +176,20 @@ def test_sweeps_are_right_whether_rows_are_aligned_or_not(sweep, scalar, columns
             machine(program, found, given, grid)
             for name, array in wanted.items():
                 np.testing.assert_array_equal(found[name], array, err_msg=f"{name} on {grid}")
+
+
+@pytest.mark.parametrize("begin", [0, 1, 3, 31, 32, 33])
+@pytest.mark.parametrize("columns", [32, 40, 127, 128, 300], ids=str)
+def test_columns_of_aligned_rows_are_visited_once(begin, columns):
+    k = function_of(
+        "def k(x: ndarray(i32, 2), begin: i32, end: i32):\n"
+        "    for i, j in cg.ndrange((1, 4), (begin, end)):\n        x[i, j] += 100 * i + j\n"
+    )
+    given = {"x": np.zeros((5, 336), "i4"), "begin": begin, "end": begin + columns}
+    found = in_every_grid(k, given)["x"]
+    wanted = np.zeros((5, 336), "i4")
+    wanted[1:4, begin : begin + columns] = 100 * np.arange(1, 4)[:, None] + np.arange(begin, begin + columns)
+    np.testing.assert_array_equal(found, wanted)
 
 
 def accesses(function, given):
@@ -200,6 +214,17 @@ def test_neighbours_have_joint_accesses(scalar, joint, value, loads):
     array = np.zeros((6, 128), {"f32": "f4", "f64": "f8"}[scalar])
     found = accesses(sweep, {"x": array, "y": array})
     assert found == [f"ld.global.{joint}"] * loads + [f"st.global.{joint}"]
+
+
+def test_loops_that_store_at_other_indices_have_single_accesses():
+    """Two of their iterations may store at one place, and LLVM must not take the other order."""
+    beside = function_of(
+        "def k(x: ndarray(f32, 2), y: ndarray(f32, 2)):\n"
+        "    for i, j in cg.ndrange(x.shape[0], x.shape[1] // 2):\n"
+        "        y[i, j + j] = x[i, j]\n        y[i, j] = x[i, j]\n"
+    )
+    array = np.zeros((6, 128), "f4")
+    assert accesses(beside, {"x": array, "y": array}) == []
 
 
 def components(x: cg.ndarray(cg.types.vec(4, cg.f32), 1), y: cg.ndarray(cg.f32, 2)):

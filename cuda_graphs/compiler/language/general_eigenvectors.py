@@ -187,7 +187,8 @@ def normal(x: Any, y: Any) -> Any:
 def corrected(m: Any, real: Any, imaginary: Any, x: Any, y: Any) -> Any:
     """Return eigenvalues and eigenvectors of m to the first order of its difference from the matrix that has these.
 
-    The derivative of this is that of the eigenvalues and eigenvectors. It is 0 where eigenvalues are equal.
+    The derivative of this is that of the eigenvalues and eigenvectors. Pairs of equal eigenvalues add nothing to the
+    derivatives of vectors. All derivatives are 0 where the vectors are dependent.
     """
     left, right = inverse_rows(x, y)
     a, b = (

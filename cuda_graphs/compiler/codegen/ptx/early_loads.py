@@ -22,7 +22,7 @@ from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["EarlyLoads", "let_next_launch_begin", "wait_for_previous_launch"]
+__all__ = ["PURE", "EarlyLoads", "let_next_launch_begin", "wait_for_previous_launch"]
 
 PURE = (ir.Op, ir.Load, ir.Extent)
 MOST_LOADS = 16  # loads of a thread that wait in registers

@@ -33,12 +33,13 @@ from .block_bins import BinMemory, with_block_bins
 from .block_reductions import add_sums
 from .early_loads import EarlyLoads, let_next_launch_begin, wait_for_previous_launch
 from .grid_stride import strided, strided_box
+from .metadata import METADATA, UNROLLED, WIDTH, scopes_of
 from .ptx_blocks import GpuBlockLoop
 from .ptx_exchange import MOST_THREADS, with_exchanges
 from .ptx_merge import merged_ptx
 from .ptx_resident import GpuResidentTasks, run_in_last_thread
-from .tiles import LANES, TiledLoop, is_tiled, place, shift_of
-from .wide_access import METADATA, UNROLLED, WIDE_BYTES, WIDTH, are_aligned, assume_aligned, scopes_of
+from .tiles import LANES, MOST, STRAIGHT, TiledLoop, is_tiled, place, shift_of
+from .wide_access import WIDE_BYTES, are_aligned, assume_aligned
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
 ENTRY = "ptx_kernel"
@@ -416,7 +417,6 @@ def required_threads(blocks: int) -> str:
     return f' "nvvm.reqntid"="{blocks}"' if blocks else ""
 
 
-MOST = 64  # statements of a body that may be emitted several times
 MOST_CHUNKS = 4  # groups that a thread runs at a time
 
 
@@ -437,9 +437,7 @@ def group_width(loop: ir.For) -> int:
     index = (axis.index,)
     if more or axis.step != 1 or not (isinstance(axis.begin, ir.Const) and axis.begin.value == 0):
         return 1
-    if len(body) > MOST or not all(
-        isinstance(s, (ir.Op, ir.Load, ir.Store, ir.Atomic, ir.Get, ir.Set, ir.Extent)) for s in body
-    ):
+    if len(body) > MOST or not all(isinstance(s, STRAIGHT) for s in body):
         return 1
     if any(isinstance(s, ir.Store) and s.index != index for s in body):
         return 1

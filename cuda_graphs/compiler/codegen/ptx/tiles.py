@@ -9,9 +9,9 @@ floats, from index 1 on, took 51 us on an H200 where a whole copy took 37.
 
 A thread of a long loop has several points of a tile. It first runs the loads of all of them, up to the first statement
 that has an effect, then the rest of each: with a single load in flight, a thread mostly waits. If rows begin at
-multiples of 16 bytes, these are up to four neighbours, with accesses of up to 16 bytes (wide_access.py). Else they are
-up to four points with 32 columns between them. Iterations of a parallel loop may run in any order, so this needs no
-knowledge about the memory of arrays.
+multiples of 16 bytes, these are up to four neighbours, with accesses of up to 16 bytes (wide_access.py). In other rows
+they are 32 columns apart. Iterations of a parallel loop may run in any order, so this needs no knowledge about the
+memory of arrays.
 
 On an H200, a sweep of a 5-point stencil over 4096^2 floats took 58 us with points that are 32 columns apart. A copy
 took 37, and so did the sweep in CUDA C++ with four neighbours.
@@ -27,26 +27,23 @@ from typing import NamedTuple
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.ir import ir
 
-from .wide_access import NOT_UNROLLED, WideRows, hidden, scopes_of
+from .early_loads import PURE
+from .metadata import NOT_UNROLLED, scopes_of
+from .wide_access import WideRows, hidden
 
-__all__ = ["LANES", "TiledLoop", "is_tiled", "place", "shift_of"]
+__all__ = ["LANES", "MOST", "STRAIGHT", "TiledLoop", "is_tiled", "place", "shift_of"]
 
 LANES = 32
 MOST = 64  # statements of a body that may be emitted several times
-PURE = (ir.Op, ir.Load, ir.Extent)
 STRAIGHT = (*PURE, ir.Store, ir.Atomic, ir.Get, ir.Set)
-FEW, SOME = (
-    2,
-    8,
-)  # loads of a point for which a thread has four or two points that are apart, or any neighbours
-# An empty instruction behind stores: LLVM would move those of several branches to where the branches meet, one by one.
-NO_SINKING = 'call void asm sideeffect "", ""()'
+# Loads of a point for which a thread has four or two points that are apart. With more it has one, and no neighbours.
+FEW, SOME = 2, 8
 STATE = ("i64", "i32", "i32")  # of the loop over tiles: the tile, and its row and column among the tiles
 
 
 def place(e: Emitter, loop: ir.For, begins: list[str], numbers: Sequence[str]) -> None:
-    """Set the indices of a loop, from the position along each axis."""
-    for axis, begin, number in zip(loop.axes, begins, numbers, strict=True):
+    """Set the indices of a loop, from the positions along its first axes."""
+    for axis, begin, number in zip(loop.axes, begins, numbers, strict=False):
         e.wide[axis.index] = e.point(axis, begin, number)
 
 
@@ -155,10 +152,10 @@ class TiledLoop:
         )
 
     def tiles_beside(self) -> None:
-        """Emit the loop over tiles with neighbouring points. Nothing of it is computed before it begins.
+        """Emit the loop over tiles with neighbouring points.
 
         In a resident loop LLVM would compute before all iterations what they have in common, for each way to run the
-        loop, and no thread has registers for that.
+        loop, and no thread has registers for that. It computes nothing of this one before it begins.
         """
         e = self.e
         kept, extents = (self.lane, self.warp, self.first, self.step, self.rows, self.columns), e.extents
@@ -250,11 +247,10 @@ class TiledLoop:
         self.points_together(
             [partial(self.place_beside, row, base, lane) for lane in range(count)], scopes_of
         )
-        e.line(NO_SINKING)
 
     def place_beside(self, row: list[str], base: str, lane: int) -> None:
         """Set the indices to those of a neighbour of the column at the index `base`."""
-        place(self.e, self.loop, self.begins, [*row, "0"])
+        place(self.e, self.loop, self.begins, row)
         self.e.wide[self.loop.axes[-1].index] = self.e.let(f"or disjoint i64 {base}, {lane}")
 
     def points_apart(self, row: list[str], begin: str, end: str) -> None:

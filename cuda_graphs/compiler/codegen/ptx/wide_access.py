@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accesses of 16 bytes: a thread runs neighbouring iterations together, and LLVM joins their loads and their stores.
 
-That needs two facts. The addresses are multiples of 16, which the code checks once and tells LLVM. And the iterations
-do not access what another one stores, as they may run in any order: each one has an alias scope of its own.
+It joins accesses whose address it knows to be a multiple of 16. The code checks that once, and tells LLVM.
 """
 
 from __future__ import annotations
@@ -14,45 +13,10 @@ from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.passes.index_spaces import linear
 
-__all__ = [
-    "METADATA",
-    "NOT_UNROLLED",
-    "UNROLLED",
-    "WIDE_BYTES",
-    "WIDTH",
-    "WideRows",
-    "are_aligned",
-    "assume_aligned",
-    "hidden",
-    "scopes_of",
-]
+__all__ = ["WIDE_BYTES", "WideRows", "are_aligned", "assume_aligned", "hidden"]
 
-UNROLLED = ", !llvm.loop !2"  # LLVM would not unroll loops with an unknown iteration count
-NOT_UNROLLED = ", !llvm.loop !4"  # ptxas would unroll loops of few iterations, and needs registers for that
 WIDE_BYTES = 16  # the widest access of a thread
 MOST_POINTS = 4  # of a row that a thread takes together
-
-# Numbers of metadata nodes, for each iteration of a group: its alias scope, the list of that scope, the list of the
-# others.
-WIDTH, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
-METADATA = (
-    "!2 = distinct !{!2, !3}",
-    '!3 = !{!"llvm.loop.unroll.count", i32 4}',
-    "!4 = distinct !{!4, !5}",
-    '!5 = !{!"llvm.loop.unroll.disable"}',
-    '!1 = distinct !{!1, !"iterations of a group"}',
-    *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(WIDTH)),
-    *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(WIDTH)),
-    *(
-        f"!{OTHERS + lane} = !{{{', '.join(f'!{SCOPE + other}' for other in range(WIDTH) if other != lane)}}}"
-        for lane in range(WIDTH)
-    ),
-)
-
-
-def scopes_of(lane: int) -> str:
-    """Return the metadata of the accesses of an iteration."""
-    return f", !alias.scope !{LISTS + lane}, !noalias !{OTHERS + lane}"
 
 
 def are_aligned(e: Emitter, arrays: Iterable[ir.Array]) -> str:
