@@ -804,10 +804,6 @@ which has no predecessor.
 cdef object launch_method(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
     if names == NULL and is_plain_launch(args, <size_t>count):
         return add_plain_launch(self, args, <size_t>count, None, None)
-    return launch_anything(self, args, count, names)
-
-
-cdef object launch_anything(InsertionPoint self, Arguments args, Py_ssize_t count, PyObject* names):
     if names != NULL or count < 2:
         return launch_with_keywords(self, args, count, names)
     return add_launch(self, <object>args[0], <object>args[1], args + 2, <size_t>count - 2, None, None, None, None)

@@ -28,7 +28,7 @@ from cuda_graphs.core.resources.handles cimport Opaque, hold_python
 from cuda_graphs.graph.operands.parameter cimport ArrayExtent, Parameter, add_use, parameter_of
 from cuda_graphs.graph.operands.values cimport present_value
 from cuda_graphs.objects.code.arguments cimport StandIn
-from cuda_graphs.objects.code.launch_config cimport accept_launch_config, is_config_function
+from cuda_graphs.objects.code.launch_config cimport accept_launch_config, is_config_function, is_plain
 from cuda_graphs.objects.memory.array_view cimport view_array
 from .node_call cimport join_call
 
@@ -91,7 +91,7 @@ cdef class ConfigFunction:
 
 
 cdef int fill_size(LaunchSize* size, LaunchConfig config, object function) except -1:
-    if not config._is_plain():
+    if not is_plain(config):
         raise ValueError(
             f"{function!r} returned {config!r}: a config that follows the arguments has no cluster, and is neither "
             "cooperative nor programmatic"

@@ -43,7 +43,7 @@ from cuda_graphs.objects.keyword_method cimport (
     make_function,
 )
 from .kernel cimport Kernel, as_launch
-from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
+from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function, is_plain
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
@@ -138,7 +138,7 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
     if found & (HAS_GRAPH_MEMORY | HAS_STAND_INS):
         refuse_arguments(args, count)
     cdef LaunchSize* size = &shape._size
-    if not shape._shape.is_plain() or shape._is_programmatic:
+    if not is_plain(shape):
         status = launch_shaped(shape, raw_stream, function, pack.pointers())
     else:
         with nogil:

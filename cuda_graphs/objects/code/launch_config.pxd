@@ -14,9 +14,6 @@ cdef class LaunchConfig:
     cdef bint _is_programmatic   # may overlap with the kernel before it on its stream
     cdef object __weakref__
 
-    # Returns True for a launch without a cluster, and neither cooperative nor programmatic.
-    cdef bint _is_plain(self) noexcept
-
     # Convert between the blocks of the grid, and clusters.
     cdef void _count_clusters(self, unsigned int* clusters) noexcept
     cdef void _count_blocks(self, const unsigned int* clusters) noexcept
@@ -24,6 +21,11 @@ cdef class LaunchConfig:
     # Sets all fields except the stream, with the grid in blocks. `attributes` has MOST_ATTRIBUTES elements and must
     # live as long as `native` is used.
     cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil
+
+
+# Returns True for a launch without a cluster, and neither cooperative nor programmatic.
+cdef inline bint is_plain(LaunchConfig config) noexcept:
+    return config._shape.is_plain() and not config._is_programmatic
 
 
 # Returns True for a function that returns a config: any callable that is no class.

@@ -136,9 +136,6 @@ cdef class LaunchConfig:
     def programmatic_stream_serialization(self, value):
         self._is_programmatic = read_flag(value, "programmatic_stream_serialization")
 
-    cdef bint _is_plain(self) noexcept:
-        return self._shape.is_plain() and not self._is_programmatic
-
     cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil:
         cdef const unsigned int* grid = self._size.grid
         cdef const unsigned int* block = self._size.block
