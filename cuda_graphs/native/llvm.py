@@ -236,18 +236,18 @@ def _emitted(machine: TargetMachine, module: ModuleRef, *, is_object: bool) -> b
         library.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_parallel(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Return the result of each item, in order. Threads share the items; the caller holds LOCK and is one of them.
+def in_parallel(work: Callable[[str], Result], texts: Sequence[str]) -> list[Result]:
+    """Return the result of each text, in order. Threads share the texts; the caller holds LOCK and is one of them.
 
-    The first item that fails raises its error, as if there were one thread.
+    Threads take the longest texts first. The first of them that fails raises its error, as if there were one thread.
     """
     found: dict[int, Result] = {}
     failed: dict[int, BaseException] = {}
-    left, taking = iter(range(len(items))), threading.Lock()
+    order = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
+    left, taking = iter(order), threading.Lock()
 
     def run() -> None:
         while not failed:
@@ -256,19 +256,19 @@ def in_parallel(work: Callable[[Item], Result], items: Sequence[Item]) -> list[R
             if number is None:
                 return
             try:
-                found[number] = work(items[number])
+                found[number] = work(texts[number])
             except BaseException as error:  # raised below
                 failed[number] = error
 
-    others = [threading.Thread(target=run) for _ in range(min(len(items), len(os.sched_getaffinity(0))) - 1)]
+    others = [threading.Thread(target=run) for _ in range(min(len(texts), len(os.sched_getaffinity(0))) - 1)]
     for thread in others:
         thread.start()
     run()
     for thread in others:
         thread.join()
     if failed:
-        raise failed[min(failed)]
-    return [found[number] for number in range(len(items))]
+        raise failed[next(number for number in order if number in failed)]
+    return [found[number] for number in range(len(texts))]
 
 
 def _parsed(text: str, machine: TargetMachine) -> ModuleRef:

@@ -42,7 +42,7 @@ VERSION = 1
 
 
 class Part(NamedTuple):
-    """An object, and new names of its global symbols."""
+    """An object, and {old: new} of names. Symbols whose names begin with an old one get the new beginning."""
 
     image: bytes
     names: dict[str, str]
@@ -144,13 +144,20 @@ def add(part: Part, outputs: dict[tuple[str, int, int], Output], symbols: Symbol
                     section, value = positions[id(output)], value + offset
                 elif section not in (UNDEFINED, ABSOLUTE):
                     continue  # of a section that is left out
-                found = part.names.get(name_at(text, name), name_at(text, name))
+                found = renamed(name_at(text, name), part.names)
                 numbers[number] = enter(symbols, found, info, other, section, value, size)
     return [
         (*places[each.info], content(part.image, each), numbers)
         for each in sections
         if each.type == RELA and each.info in places
     ]
+
+
+def renamed(name: str, names: dict[str, str]) -> str:
+    for old, new in names.items():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name
 
 
 def enter(

@@ -93,6 +93,18 @@ def test_merged_objects_merge_again(parts):
     code.close()
 
 
+def test_a_new_name_is_also_the_beginning_of_longer_names(parts):
+    """A unit calls its pieces by names that begin with its own."""
+    (user,) = llvm.object_codes([USER.format()])
+    code = linker.LinkedObject(
+        merged([Part(user, {"cou": "other.cou"}), Part(parts[0].image, {"count": "other.count"})]), IMPORTS
+    )
+    both = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)(code["both"])
+    assert [both(i) for i in range(3)] == [1, 1 + 3 + 3, 1 + 3 + 6 + 6]
+    assert "other.count1" in code.exports
+    code.close()
+
+
 def test_one_part_under_its_own_names_stays_as_it_is(parts):
     assert merged([Part(parts[0].image, {})]) == parts[0].image
 

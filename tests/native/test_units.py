@@ -3,8 +3,6 @@
 """Law: a unit is compiled if and only if nothing has compiled the same text for the same target before. Its name is no
 part of that. Units compiled at the same time are those compiled one by one."""
 
-import threading
-
 import pytest
 
 from cuda_graphs.native import disk_cache, llvm, units
@@ -117,27 +115,26 @@ def test_units_compiled_at_the_same_time_are_those_compiled_one_by_one():
     assert llvm.object_codes(texts) == [llvm.object_code(text) for text in texts]
 
 
-def test_results_are_in_the_order_of_the_items():
-    names = set()
+def test_results_are_in_the_order_of_the_texts_and_the_longest_comes_first(monkeypatch):
+    texts = ["x" * (n * 7 % 200) for n in range(200)]
+    assert llvm.in_parallel(len, texts) == [len(each) for each in texts]
+    assert llvm.in_parallel(len, []) == []
+    assert llvm.in_parallel(len, ["abc"]) == [3]
+    monkeypatch.setattr(llvm.os, "sched_getaffinity", lambda _: {0})
+    taken = []
+    llvm.in_parallel(lambda text: taken.append(len(text)), texts)
+    assert taken == sorted(taken, reverse=True)
 
-    def square(number):
-        names.add(threading.current_thread().name)
-        return number * number
 
-    assert llvm.in_parallel(square, list(range(200))) == [n * n for n in range(200)]
-    assert llvm.in_parallel(square, []) == []
-    assert llvm.in_parallel(square, [3]) == [9]
-
-
-def test_the_error_of_the_first_item_that_fails_is_raised():
-    def fail(number):
-        if number % 7 == 3:
-            raise ValueError(number)
-        return number
+def test_the_error_of_the_longest_text_that_fails_is_raised():
+    def fail(text):
+        if len(text) % 7 == 3:
+            raise ValueError(len(text))
+        return text
 
     for _ in range(20):
-        with pytest.raises(ValueError, match=r"^3$"):
-            llvm.in_parallel(fail, list(range(50)))
+        with pytest.raises(ValueError, match=r"^45$"):
+            llvm.in_parallel(fail, ["x" * n for n in range(50)])
 
 
 def test_text_that_llvm_refuses_is_an_error_of_any_thread():

@@ -41,12 +41,13 @@ from cuda_graphs.native.units import Unit, codes_of, joined, units_of
 from . import sines
 from .instrumentation import InstrumentedEmitter, InstrumentedResidentTasks
 from .outer_loop_vectoriser import VectorEmitter
+from .pieces import PieceEmitter, pieces_of
 from .shared_loops import offer
 from .thread_bins import with_bins
 from .vectorisation_analysis import Vectorisation, vectorisation_of
 from .x86_blocks import CpuBlockLoop
+from .x86_functions import HIDDEN, INTERNAL, function, passes_of, receive, unit_of
 
-INTERNAL = "internal "  # the linkage of functions that LLVM may inline
 # A call of a resident task takes 5 ns more than the inlined task. But LLVM inlines only light tasks, keeps their
 # functions for pieces of them as well, and compiles all of them in one thread: with 120 tasks in twice the time.
 MOST_INLINED = 8
@@ -170,41 +171,60 @@ class X86:
         """Return the program as LLVM text: units for each entry. Only objects for x86-64 can be merged."""
         steps = list(ir.steps_of(program.plan))
         if os.uname().machine != "x86_64":
-            return joined([self.unit(steps, program)])
+            return joined([self.unit(steps, program, None)])
         return joined([unit for step in steps for unit in self.units(step, program)])
 
     def units(self, step: int | ir.Resident, program: ir.Program) -> list[Unit]:
         """Return the units of an entry. LLVM inlines few resident tasks; it compiles many at the same time."""
+        found: list[Unit] = []
         if isinstance(step, int) or len(list(ir.tasks_of(step.plan))) <= MOST_INLINED:
-            return [self.unit([step], program)]
-        slots = slots_of(step, program)
-        found, declared = [], {}
+            found.append(self.unit([step], program, found))
+            return found
+        slots, declared = slots_of(step, program), dict[str, str]()
         for task in (program.tasks[number] for number in ir.tasks_of(step.plan)):
             declarations: dict[str, str] = {}
-            found.append(unit_of(task.name, [self.task(task, declarations, slots, "hidden ")], declarations))
+            function = self.task(task, declarations, slots, found, HIDDEN)
+            found.append(unit_of(task.name, [function], declarations))
             declared[task.name] = f"declare void @{task.name}(ptr, ptr, ptr, i64, i64)"
         return [*found, unit_of(step.name, [self.entry(step, program, declared)], declared)]
 
-    def unit(self, steps: list[int | ir.Resident], program: ir.Program) -> Unit:
-        """Return a module with the entries of steps."""
+    def unit(self, steps: list[int | ir.Resident], program: ir.Program, pieces: list[Unit] | None) -> Unit:
+        """Return a module with the entries of steps, and append their pieces to `pieces`; None: there are none."""
         declarations: dict[str, str] = {}
         functions = []
         for step in steps:
             if isinstance(step, ir.Resident):
-                functions += self.resident(step, program, declarations)
+                functions += self.resident(step, program, declarations, pieces)
             else:
-                functions.append(self.task(program.tasks[step], declarations, slots_of(step, program)))
+                functions.append(
+                    self.task(program.tasks[step], declarations, slots_of(step, program), pieces)
+                )
         name = program.tasks[step].name if isinstance(step, int) else step.name
         return unit_of(name, functions, declarations)
 
-    def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
-        e = (
-            InstrumentedEmitter(self, declarations)
-            if self.instrumented
-            else VectorEmitter(self, declarations)
-        )
+    def emitter(
+        self, task: ir.Task, declarations: dict[str, str], slots: Layout, pieces: list[Unit] | None
+    ) -> VectorEmitter:
+        if self.instrumented:
+            return InstrumentedEmitter(self, declarations)
+        if pieces is None:
+            return VectorEmitter(self, declarations)
+        made = PieceEmitter(self, declarations, task, slots, pieces)
+        made.split(pieces_of(task))
+        return made
+
+    def task(
+        self,
+        task: ir.Task,
+        declarations: dict[str, str],
+        slots: Layout,
+        pieces: list[Unit] | None,
+        linkage: str = "",
+    ) -> str:
+        """Return the function of a task, and append its pieces to `pieces`."""
+        e = self.emitter(task, declarations, slots, pieces)
         e.alias_types = task.alias_classes
-        self.receive(e, slots)
+        receive(e, slots)
         for array, offset in shared_layout(task.body)[0].items():
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
         vectorisation = self.vectorisation(task)
@@ -214,26 +234,27 @@ class X86:
                 self.parallel(e, task, task.loop, vectorisation, shares)
             else:
                 e.block(ir.Block([statement]))
-        passes = "" if linkage == INTERNAL else passes_of(task, vectorisation)
-        return function(e, task.name, linkage, passes)
+        passes = llvm.LANES if vectorisation is not None else passes_of(task.body)
+        return function(e, task.name, "" if linkage == INTERNAL else passes, linkage)
 
-    def receive(self, e: Emitter, slots: Layout) -> None:
-        for slot, what in slots:
-            at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
-            e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
-
-    def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
+    def resident(
+        self,
+        resident: ir.Resident,
+        program: ir.Program,
+        declarations: dict[str, str],
+        pieces: list[Unit] | None,
+    ) -> list[str]:
         """Return the functions of resident tasks, and their entry."""
         slots = slots_of(resident, program)
         tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
-        functions = [self.task(each, declarations, slots, INTERNAL) for each in tasks]
+        functions = [self.task(each, declarations, slots, pieces, INTERNAL) for each in tasks]
         return [*functions, self.entry(resident, program, declarations)]
 
     def entry(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> str:
         """Return the entry of resident tasks, whose one block calls their functions."""
         slots = slots_of(resident, program)
         e = Emitter(self, declarations)
-        self.receive(e, slots)
+        receive(e, slots)
         given = "ptr %launch, ptr %params, ptr %shared, i64 0, i64 1"
         (InstrumentedResidentTasks if self.instrumented else ResidentTasks)(
             e, resident, program, slots, given
@@ -370,28 +391,9 @@ def interleaving(body: ir.Block) -> str:
     return INTERLEAVED.get(sum(isinstance(each, ir.Load) for each in body.body), "!1")
 
 
-def unit_of(name: str, functions: list[str], declarations: dict[str, str]) -> Unit:
-    return Unit(name, "\n".join([*functions, *declarations.values(), METADATA]))
-
-
 def has_loops(task: TaskInfo) -> bool:
     """Return whether resident tasks contain a loop, which may run for any time."""
     return any(slot.path.startswith(STOP) for slot in task.slots)
-
-
-def passes_of(task: ir.Task, vectorisation: Vectorisation | None) -> str:
-    """Return the attribute that chooses the passes of an entry, or "" for the usual ones."""
-    if vectorisation is not None:
-        return llvm.LANES
-    has_loops = any(isinstance(each, (ir.For, ir.While)) for each in ir.walk_called(task.body))
-    return "" if has_loops else llvm.SERIAL
-
-
-def function(e: Emitter, name: str, linkage: str = "", passes: str = "") -> str:
-    """Return the text of an entry, or of a function that an entry calls. `passes`: an attribute of native/llvm.py."""
-    e.line("ret void")
-    given = "ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end"
-    return f"define {linkage}void @{name}({given}) {passes} {{\n{e.text()}\n}}\n"
 
 
 # Functions that LLVM has as intrinsics. The others are called in libm.
@@ -400,20 +402,3 @@ INTRINSICS = {"sin", "cos", "exp", "exp2", "log", "log2", "log10", "pow"}
 # An iteration of vectors keeps the CPU busy by itself. With several in a row, n-body took 10 ms longer to compile, and
 # 4 % longer to run. LLVM still unrolls loops with a constant number of iterations.
 INNERMOST = ", !llvm.loop !12"
-
-METADATA = """
-!0 = distinct !{}
-!1 = distinct !{!1, !2}
-!2 = !{!"llvm.loop.parallel_accesses", !0}
-!3 = !{}
-!4 = distinct !{!4, !5}
-!5 = !{!"llvm.loop.unroll.disable"}
-!6 = distinct !{!6, !5, !7}
-!7 = !{!"llvm.loop.vectorize.enable", i1 false}
-!8 = distinct !{!8, !2, !10}
-!9 = distinct !{!9, !2, !11}
-!10 = !{!"llvm.loop.interleave.count", i32 8}
-!11 = !{!"llvm.loop.interleave.count", i32 4}
-!12 = distinct !{!12, !13}
-!13 = !{!"llvm.loop.unroll.runtime.disable"}
-"""
