@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CODE_MODEL",
     "LANES",
+    "LARGE",
     "LOCK",
     "SERIAL",
     "InvalidIR",
@@ -49,8 +50,10 @@ CODE_MODEL = {"reloc": "static", "codemodel": "large"}
 
 # Attributes of functions, which choose the passes of their module. LANES: an emitter has already made vectors of the
 # loops, and the search for more of them (SLP), which takes as long as all other passes, finds nothing. SERIAL: there is
-# no loop, so passes for loops have nothing to do.
-LANES, SERIAL = '"cuda_graphs-passes"="lanes"', '"cuda_graphs-passes"="serial"'
+# no loop, so passes for loops have nothing to do. LARGE: a thousand statements or more, which O3 would unroll far. From
+# Genesis' constraint solver O3 makes 326 kB of PTX in 2.2 s, O2 250 kB in 1.4 s. ptxas takes 3.3 and 2.8 s for them.
+LANES, SERIAL, LARGE = (f'"cuda_graphs-passes"="{name}"' for name in ("lanes", "serial", "large"))
+LEVELS = {SERIAL: 1, LARGE: 2}
 # Features of a CPU that no code uses. With AVX-512 DQ, LLVM 22.1 reads mask registers that nothing has written in some
 # loops with the remainders of two indices, and a kernel computes NaN (tests/compiler/test_remainders.py).
 UNUSED = ("avx512dq",)
@@ -285,7 +288,8 @@ def _parsed(text: str, machine: TargetMachine) -> ModuleRef:
 
 def _pass_builder(machine: TargetMachine, text: str = "") -> Any:
     """Return the passes for the text of a module."""
-    options = binding().create_pipeline_tuning_options(speed_level=1 if SERIAL in text else 3)
+    level = next((level for passes, level in LEVELS.items() if passes in text), 3)
+    options = binding().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = True
     options.slp_vectorization = LANES not in text
     options.loop_interleaving = options.loop_unrolling = True

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuda_graphs.compiler.codegen.llvm import large_tasks
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86 import pieces
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir
@@ -30,7 +32,7 @@ TARGETS = ("interpreter", "x86")
 def pieces_of_size(size):
     """Cuts each task, into pieces of `size` statements."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "LARGE", 0)
+        patch.setattr(large_tasks, "LARGE", 0)
         patch.setattr(pieces, "PIECE", size)
         yield
 
@@ -121,10 +123,10 @@ def test_llvm_gets_no_part_that_is_much_larger_than_a_piece():
     x = np.cos(np.arange(n) * 2.1)
     program, _ = lower(nested(count), specialise(nested(count), {"x": x, "n": n}))
     (task,) = program.tasks
-    assert sum(1 for _ in ir.walk(task.body)) > pieces.LARGE
+    assert sum(1 for _ in ir.walk(task.body)) > large_tasks.LARGE
     parts = units.units_of(X86().module(program))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "LARGE", 10**9)
+        patch.setattr(large_tasks, "LARGE", 10**9)
         (whole,) = units.units_of(X86().module(program))
     statements = sum(1 for _ in ir.walk(task.body))
     assert len(parts) >= statements // (2 * pieces.PIECE)
@@ -133,9 +135,11 @@ def test_llvm_gets_no_part_that_is_much_larger_than_a_piece():
     for i, number in itertools.product(range(n), range(count)):
         if wanted[i] > number / count:
             wanted[i] = wanted[i] * 0.5 + wanted[(i + number) % n]
-    np.testing.assert_array_equal(run_all(nested(count), targets=TARGETS, x=x, n=n)["x"], wanted)
+    assert llvm.LARGE in Ptx().module(program)
+    np.testing.assert_array_equal(run_all(nested(count), x=x, n=n)["x"], wanted)
 
 
-def test_small_tasks_have_no_pieces():
+def test_small_tasks_have_no_pieces_and_all_optimisations():
     program, _ = lower(branches, specialise(branches, {"x": np.zeros(3), "n": 2, "limit": 1.0}))
     assert len(units.units_of(X86().module(program))) == 1
+    assert llvm.LARGE not in Ptx().module(program)

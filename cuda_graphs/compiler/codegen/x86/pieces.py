@@ -20,6 +20,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from cuda_graphs.compiler.artifact import Inputs, Layout, Slot, shared_layout
+from cuda_graphs.compiler.codegen.llvm.large_tasks import is_large
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.codegen.llvm.target import Target
 from cuda_graphs.compiler.ir import ir
@@ -33,8 +34,6 @@ __all__ = ["PieceEmitter", "pieces_of"]
 
 Piece = tuple[ir.Statement, ...]  # statements of one block, in order
 
-# LLVM takes about 0.7 ms a statement. A call of a piece takes some 20 ns more than its code in place.
-LARGE = 1000  # statements of a task that has pieces
 PIECE = 400  # statements of a piece at least
 PURE = (ir.Op, ir.Extent, ir.Result)
 LEAVING = (ir.Exit, ir.Return, ir.Last)  # statements that a function of its own cannot contain
@@ -73,7 +72,7 @@ def pieces_of(task: ir.Task) -> list[Piece]:
                 run = Run()
         return count + run.size
 
-    if sum(1 for _ in ir.walk(task.body)) >= LARGE and is_plain(task):
+    if is_large(task.body) and is_plain(task):
         left(task.body)
     return found
 
