@@ -704,12 +704,14 @@ def operands_of(statement: Statement) -> tuple[Value, ...]:
 
 def walk(block: Block) -> Iterator[Statement]:
     """Yield all statements of a block and of the blocks inside it, each before the statements inside it."""
-    for statement in block.body:
+    left = block.body[::-1]  # a generator for each depth would pass each statement through all of them
+    while left:
+        statement = left.pop()
         yield statement
         inside = BLOCKS.get(type(statement))
         if inside is not None:
-            for inner in inside(statement):
-                yield from walk(inner)
+            for inner in reversed(inside(statement)):
+                left += reversed(inner.body)
 
 
 def walk_called(block: Block) -> Iterator[Statement]:
