@@ -228,7 +228,11 @@ class TiledLoop:
         return down, beside
 
     def points_beside(self, own: str, begin: str, end: str) -> None:
-        """Emit neighbouring points, whose accesses LLVM joins, and those of the row that are in no whole group."""
+        """Emit neighbouring points, whose accesses LLVM joins, and the point of this lane that is in no whole group.
+
+        That point computes its addresses itself. With those of the group, many threads would need over 64 registers,
+        and a block of a resident loop could not have 1,024 threads.
+        """
         e, count = self.e, self.neighbours
         first = e.let(f"add i32 {begin}, {e.let(f'mul i32 {self.lane}, {count}')}")
         last = e.let(f"add i32 {first}, {count - 1}")
@@ -251,10 +255,10 @@ class TiledLoop:
         e.statements([*self.early, *self.late])
 
     def odd_column(self) -> str:
-        """Return the column of this lane among those that are in no whole group of neighbours: first those at the
-        begin of the loop, then those at its end, and behind them columns that the loop does not have.
+        """Return the column outside of whole groups of neighbours that this lane has, or one behind the loop.
 
-        A loop of 32 columns or more does not begin and end in one group.
+        The first lanes have the columns before the first whole group, and the next ones those behind the last group. A
+        loop of 32 columns or more has a whole group.
         """
         e, mask = self.e, self.neighbours - 1
         before = e.let(f"and i32 {e.let(f'sub i32 0, {self.shift}')}, {mask}")
