@@ -182,7 +182,7 @@ class TiledLoop:
         kinds = zip(("i32", "i32", "i64"), wide, narrow, strict=True)
         return Grid(*(self.e.let(f"select i1 {chosen}, {kind} {a}, {kind} {b}") for kind, a, b in kinds))
 
-    def tiles_of_block(self, grid: Grid, points: Callable[[list[str], str, str], None]) -> None:
+    def tiles_of_block(self, grid: Grid, points: Callable[[str, str, str], None]) -> None:
         """Emit the loop over the tiles of the block. LLVM turns the slots of its state into registers.
 
         `points` emits the points of this thread in a tile: it gets the row, the first column and the label of the end.
@@ -211,7 +211,7 @@ class TiledLoop:
         some, end = e.label("some"), e.label("end")
         e.jump_if(e.let(f"icmp ult i32 {own}, {self.rows}"), some, end)
         e.start(some)
-        points(self.positions(own), e.let(f"mul i32 {column}, {grid.width}"), end)
+        points(own, e.let(f"mul i32 {column}, {grid.width}"), end)
         e.jump(end)
         e.start(end)
         e.jump(head)
@@ -227,35 +227,60 @@ class TiledLoop:
         beside = e.let(f"select i1 {over}, i32 {e.let(f'sub i32 {there}, {grid.across}')}, i32 {there}")
         return down, beside
 
-    def points_beside(self, row: list[str], begin: str, end: str) -> None:
-        """Emit neighbouring points, whose accesses LLVM joins."""
+    def points_beside(self, own: str, begin: str, end: str) -> None:
+        """Emit neighbouring points, whose accesses LLVM joins, and the point of this lane that is in no whole group.
+
+        That point computes its addresses itself. With those of the group, many threads would need over 64 registers,
+        and a block of a resident loop could not have 1,024 threads.
+        """
         e, count = self.e, self.neighbours
         first = e.let(f"add i32 {begin}, {e.let(f'mul i32 {self.lane}, {count}')}")
-        start = e.call("llvm.umax.i32", "i32", [("i32", first), ("i32", self.shift)])
-        after = e.let(f"add i32 {first}, {count}")
-        after = e.call("llvm.umax.i32", "i32", [("i32", after), ("i32", self.shift)])
-        limit = e.call("llvm.umin.i32", "i32", [("i32", after), ("i32", self.columns)])
-        together, others = e.label("together"), e.label("others")
-        has_all = e.let(f"icmp eq i32 {e.let(f'sub i32 {limit}, {start}')}, {count}")
-        e.jump_if(has_all, together, others)
-        e.start(others)
-        self.one_by_one(row, start, limit, 1)
-        e.jump(end)
+        last = e.let(f"add i32 {first}, {count - 1}")
+        together, rest, single = (e.label(stem) for stem in ("together", "rest", "single"))
+        has_all = self.every(f"icmp uge i32 {first}, {self.shift}", f"icmp ult i32 {last}, {self.columns}")
+        e.jump_if(has_all, together, rest)
         e.start(together)
-        origin = e.let(f"and i64 {self.begins[-1]}, {-LANES}")
-        base = e.let(f"add i64 {origin}, {e.let(f'zext i32 {first} to i64')}")
+        row, base = self.positions(own), self.index_of(first)
         self.points_together(
             [partial(self.place_beside, row, base, lane) for lane in range(count)], scopes_of
         )
+        e.jump(rest)
+        e.start(rest)
+        column = self.odd_column()
+        is_here = e.let(f"icmp ult i32 {e.let(f'sub i32 {column}, {begin}')}, {LANES * count}")
+        e.jump_if(e.let(f"and i1 {is_here}, {e.let(f'icmp ult i32 {column}, {self.columns}')}"), single, end)
+        e.start(single)
+        own, column = hidden(e, "i32", own), hidden(e, "i32", column)
+        self.place_beside(self.positions(own), self.index_of(column), 0)
+        e.statements([*self.early, *self.late])
+
+    def odd_column(self) -> str:
+        """Return the column outside of whole groups of neighbours that this lane has, or one behind the loop.
+
+        The first lanes have the columns before the first whole group, and the next ones those behind the last group. A
+        loop of 32 columns or more has a whole group.
+        """
+        e, mask = self.e, self.neighbours - 1
+        before = e.let(f"and i32 {e.let(f'sub i32 0, {self.shift}')}, {mask}")
+        behind = e.let(f"sub i32 {e.let(f'and i32 {self.columns}, {~mask}')}, {before}")
+        is_before = e.let(f"icmp ult i32 {self.lane}, {before}")
+        return e.let(
+            f"add i32 {self.lane}, {e.let(f'select i1 {is_before}, i32 {self.shift}, i32 {behind}')}"
+        )
+
+    def index_of(self, column: str) -> str:
+        """Return the index along the last axis of a column."""
+        origin = self.e.let(f"and i64 {self.begins[-1]}, {-LANES}")
+        return self.e.let(f"add nsw i64 {origin}, {self.e.let(f'zext i32 {column} to i64')}")
 
     def place_beside(self, row: list[str], base: str, lane: int) -> None:
         """Set the indices to those of a neighbour of the column at the index `base`."""
         place(self.e, self.loop, self.begins, row)
         self.e.wide[self.loop.axes[-1].index] = self.e.let(f"or disjoint i64 {base}, {lane}")
 
-    def points_apart(self, row: list[str], begin: str, end: str) -> None:
+    def points_apart(self, own: str, begin: str, end: str) -> None:
         """Emit points with 32 columns between them."""
-        e = self.e
+        e, row = self.e, self.positions(own)
         first = e.let(f"add i32 {begin}, {self.lane}")
         last = e.let(f"add i32 {first}, {LANES * (self.points - 1)}")
         is_inside = e.let(f"icmp uge i32 {first}, {self.shift}")
@@ -270,7 +295,7 @@ class TiledLoop:
                 f"add i32 {begin}, {e.let(f'select i1 {self.is_wide}, i32 {LANES * self.points}, i32 {LANES}')}"
             )
             limit = e.call("llvm.umin.i32", "i32", [("i32", beyond), ("i32", self.columns)])
-            self.one_by_one(row, start, limit, LANES)
+            self.one_by_one(row, start, limit)
             e.jump(end)
         e.start(together)
         column = e.let(f"zext i32 {e.let(f'sub i32 {first}, {self.shift}')} to i64")
@@ -315,8 +340,8 @@ class TiledLoop:
                 names |= {each: e.names[each] for each in part if each in e.names}
         e.metadata = ""
 
-    def one_by_one(self, row: list[str], begin: str, end: str, step: int) -> None:
-        """Emit a loop over columns, which begins and ends behind the column `shift`."""
+    def one_by_one(self, row: list[str], begin: str, end: str) -> None:
+        """Emit a loop over every 32nd column, which begins and ends behind the column `shift`."""
         e, at = self.e, ir.LoopIndex("column")
         low, high = (
             e.let(f"zext i32 {e.let(f'sub i32 {each}, {self.shift}')} to i64") for each in (begin, end)
@@ -326,4 +351,4 @@ class TiledLoop:
             place(e, self.loop, self.begins, [*row, e.wide[at]])
             e.statements([*self.early, *self.late])
 
-        e.counted(at, low, high, step, point, NOT_UNROLLED)
+        e.counted(at, low, high, LANES, point, NOT_UNROLLED)
