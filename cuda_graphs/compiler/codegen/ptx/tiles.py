@@ -230,8 +230,8 @@ class TiledLoop:
     def points_beside(self, own: str, begin: str, end: str) -> None:
         """Emit neighbouring points, whose accesses LLVM joins, and the point of this lane that is in no whole group.
 
-        That point computes its addresses itself. With those of the group, many threads would need over 64 registers,
-        and a block of a resident loop could not have 1,024 threads.
+        That point computes its addresses itself. If it used those of the group, threads of resident loops would need
+        more registers (Jacobi over 64), so there would be fewer of them.
         """
         e, count = self.e, self.neighbours
         first = e.let(f"add i32 {begin}, {e.let(f'mul i32 {self.lane}, {count}')}")
