@@ -30,6 +30,7 @@ from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
 from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
 from cuda_graphs.compiler.passes.fuse_tasks import NOTHING_AGAIN, Limits, fuse_tasks
 from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
+from cuda_graphs.compiler.passes.gather_additions import gather_additions
 from cuda_graphs.compiler.passes.limit_loops import limit_loops
 from cuda_graphs.compiler.passes.limit_recursion import limit_recursion
 from cuda_graphs.compiler.passes.lower_random import lower_random
@@ -91,6 +92,7 @@ PASSES: tuple[Pass, ...] = (
         propagate,
         "locals that are written once become their values, and constants are folded, so that bounds are visible",
     ),
+    (gather_additions, "each iteration of a gradient sums up what is added to its own element"),
     (
         demote_atomics,
         "atomics on an element of one iteration alone become plain, so that loops vectorise",
@@ -171,12 +173,15 @@ def lower(
     compared = {"fuse": fuse if mode is None else None}
     options: dict[Any, dict[str, Any]] = {
         demote_atomics: compared,
+        gather_additions: {"most": 1000},
         fuse_tasks: {"fuse": fuse, "contracts": contracts, "most_again": most_again},
         privatise_atomics: compared,
         split_at_barriers: {"agrees": rules.agrees, "has_warps": has_warps},
     }
     for step, why in (DEBUG[debug], *PASSES):
         if step is fuse_tasks and (fuse is None or mode is not None):
+            continue
+        if step is gather_additions and (fuse is None or mode is None or split_mode(mode)[0] != "reverse"):
             continue
         with trace.timed(step.__name__):
             found = step(found, **options.get(step, {}))
