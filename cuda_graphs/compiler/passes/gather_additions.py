@@ -273,9 +273,12 @@ class Scatters:
             begin, end = self.moved(axis.begin, -low), self.moved(axis.end, high)
             self.bounds += [each for each in (begin, end) if each not in (axis.begin, axis.end)]
             axes.append(ir.Axis(indices[axis.index], begin, end))
+        first: list[ir.Statement] = []  # indices and guards
         body: list[ir.Statement] = []
         for shift, sites in self.sites.items():
-            body += self.contribution(shift, sites, tuple(axes))
+            before, made = self.contribution(shift, sites, tuple(axes))
+            first += before
+            body += made
         begin = [
             each
             for cell in self.cells.values()
@@ -283,7 +286,7 @@ class Scatters:
             if each.local is cell.sum or not cell.is_certain
         ]
         end = [each for cell in self.cells.values() for each in self.addition(cell, tuple(axes))]
-        block = values_once(forward_stores(ir.Block([*begin, *body, *end]), lambda a, b: a is b))
+        block = values_once(forward_stores(ir.Block([*begin, *first, *self.joined(body), *end]), lambda a, b: a is b))
         return ir.For(tuple(axes), block, True, self.loop.settings, self.loop.loc)
 
     def moved(self, value: ir.Value, by: int) -> ir.Value:
@@ -295,8 +298,8 @@ class Scatters:
 
     def contribution(
         self, shift: Shift, sites: list[ir.Atomic], axes: tuple[ir.Axis, ...]
-    ) -> list[ir.Statement]:
-        """Returns what the iteration adds whose indices are less by `shift`."""
+    ) -> tuple[list[ir.Statement], list[ir.Statement]]:
+        """Returns what the iteration adds whose indices are less by `shift`, after the indices and guards for it."""
         own: list[ir.Statement] = []
         indices: dict[ir.Value, ir.Value] = {}
         conditions: list[ir.Value] = []
@@ -313,14 +316,35 @@ class Scatters:
                 conditions.append(ir.Op("less", (index, old.end), bool_))
         copier = _Contribution(self, indices, sites, known, not conditions)
         block = copier.block(needed_for(self.body, sites))
-        return (
-            [
-                *own,
-                *under(conditions, ir.If(conditions[0], block, ir.Block())),
-            ]
-            if conditions
-            else [*own, *block.body]
-        )
+        if not conditions:
+            return own, block.body
+        *guard, branch = under(conditions, ir.If(conditions[0], block, ir.Block()))
+        return [*own, *guard], [branch]
+
+    def joined(self, body: list[ir.Statement]) -> list[ir.Statement]:
+        """Returns statements with branches of one condition as one branch: what they compute in common is done once."""
+        branches: dict[object, ir.If] = {}
+        made: list[ir.Statement] = []
+        for each in body:
+            if isinstance(each, ir.If) and not each.orelse.body:
+                found = branches.setdefault(self.key(each.condition), each)
+                if found is not each:
+                    found.then.body += each.then.body
+                    continue
+            made.append(each)
+        return made
+
+    def key(self, condition: ir.Value) -> object:
+        """Returns a key of a condition: conditions with one key are equal."""
+        match condition:
+            case ir.Op("bit_and", (a, b)):
+                return frozenset((self.key(a), self.key(b)))
+            case ir.Op("less" | "less_equal" | "greater" | "greater_equal", (a, b)) if a.type.kind == "int":
+                lesser, greater = (a, b) if condition.name.startswith("less") else (b, a)
+                (base, x), (limit, y) = linear(lesser), linear(greater)
+                numbers = [None if each is None else self.numbers.of(each) for each in (base, limit)]
+                return *numbers, y - x + condition.name.endswith("_equal")
+        return self.numbers.of(condition)
 
     def cell(self, site: ir.Atomic) -> Cell:
         """Returns the cell of an addition."""
