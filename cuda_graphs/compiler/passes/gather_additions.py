@@ -8,233 +8,280 @@
         a[i] = 0                                      g[i] += s
                                                   for i in range(n): a[i] = 0
 
-The first loop on the right computes what other iterations would have added, in registers, and has no atomics: iteration
-i owns the elements at its own indices. The second loop has all other effects. They wait for the first loop, since its
-iterations read what the effects change. The loop of the sums is larger than the first one if elements outside of the
-index space get additions.
+The first loop on the right computes in registers what other iterations would have added, and needs no atomics
+(gathered_loops.py). The second loop has all other effects. They wait for the first loop, since its iterations read what
+the effects change.
 
-It needs to know that nothing changes what the sums read. Calls of gradients guarantee most of it
-(kernels/gradients/stack_memory.pyx): gradients and other arrays are different memory, and two arrays that the kernel
-writes and reads are different arrays. So the gradient of one array is compared with itself only. There the indices that
-belong to no axis must differ by a number: x.grad[t, i - 1] and x.grad[t + 1, i].
+Nothing may change what the sums read. Calls of gradients guarantee most of it (kernels/gradients/stack_memory.pyx):
+gradients and other arrays are different memory, and an array that the kernel writes is no other array of the kernel. So
+a gradient is compared with itself only. There the indices that belong to no axis must differ by a number, as in
+x.grad[t, i - 1] and x.grad[t + 1, i].
+
+The order of the additions to an element is fixed then, and the gradient has the same bits in each call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from itertools import product
 
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import bool_
-from cuda_graphs.compiler.records import entity
+from cuda_graphs.compiler.records import record
 
 from .copy import Copier
 from .forward_stores import Numbers, forward_stores
-from .fuse_stencils import under, work
-from .index_facts import Facts, limits
-from .index_spaces import Limit, Spaces, linear
-from .recompute import Moved, values_once, zeroed
+from .fuse_stencils import CALLED, COSTS, work
+from .gathered_loops import Sums, places_of, shift_of
+from .index_spaces import linear
+from .recompute import Moved
 from .settle_locals import needed_for, settled
 from .task_groups import REASONS, STRAIGHT
 
-__all__ = ["gather_additions"]
+__all__ = ["Prices", "gather_additions"]
 
-Shift = tuple[int, ...]  # what an index adds to each axis of the loop
+Access = ir.Load | ir.Store | ir.Atomic
 
 
-def gather_additions(kernel: ir.Kernel, most: int = 0) -> ir.Kernel:
-    """Returns a gradient with sums in place of scattered additions, and `gathered`.
+@record
+class Prices:
+    """What an atomic addition to memory and a function that is called cost a target, in additions of registers."""
 
-    `most`: the work that may be done again for each addition that is replaced (fuse_stencils.work).
-    """
-    gatherer = _Gatherer(most)
+    atomic: int
+    called: int
+
+
+def gather_additions(kernel: ir.Kernel, prices: Prices) -> ir.Kernel:
+    """Returns a gradient with sums in place of scattered additions where they cost less, and `gathered`."""
+    gatherer = _Gatherer(prices)
     body = gatherer.block(kernel.body)
     return ir.replace(kernel, body=body, gathered=tuple(gatherer.notes))
 
 
 class _Gatherer(Copier):
-    """`notes`: (line, text) of each loop with scattered additions."""
+    """`notes`: the result, `Kernel.gathered`."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, prices: Prices) -> None:
         super().__init__()
-        self.most = most
+        self.prices = prices
         self.notes: list[tuple[int, str]] = []
 
     def For(self, loop: ir.For) -> list[ir.Statement]:  # noqa: N802
         if not loop.parallel or not scattered(loop):
             return [loop]
-        found = Scatters(loop).gathered(self.most)
-        self.notes.append((ir.line_of(loop.loc), found if isinstance(found, str) else ""))
-        return [loop] if isinstance(found, str) else found
+        why = why_not(loop)
+        if why:
+            self.note(loop, why)
+            return [loop]
+        scatters = Scatters(loop)
+        made = scatters.gathered(self.prices)
+        if made:
+            self.note(loop, "")
+        for each in scatters.why.values():
+            self.note(loop, each)
+        return made or [loop]
+
+    def note(self, loop: ir.For, why: str) -> None:
+        found = ir.line_of(loop.loc), why
+        if found not in self.notes:
+            self.notes.append(found)
 
 
-def scattered(loop: ir.For) -> list[ir.Atomic]:
-    """Returns the additions of a loop to gradients at other elements than its own."""
-    return [
-        each
+def scattered(loop: ir.For) -> dict[ir.Array, None]:
+    """Returns the gradients to which a loop adds at other elements than its own."""
+    return {
+        each.array: None
         for each in ir.walk(loop.body)
-        if isinstance(each, ir.Atomic) and is_gradient(each) and any(shift_of(each, loop.axes) or ())
-    ]
+        if isinstance(each, ir.Atomic) and isinstance(each.array, ir.Array) and is_sum_of_gradient(each)
+        and not is_own(each, loop.axes)
+    }  # fmt: skip
 
 
-def is_gradient(atomic: ir.Atomic) -> bool:
-    return (
-        isinstance(atomic.array, ir.Array)
-        and atomic.array.is_grad
-        and atomic.kind == "add"
-        and atomic.type.kind == "float"
-    )
+def is_sum_of_gradient(atomic: ir.Atomic) -> bool:
+    is_grad = isinstance(atomic.array, ir.Array) and atomic.array.is_grad
+    return is_grad and atomic.kind == "add" and atomic.type.kind == "float"
 
 
-def places_of(index: tuple[ir.Value, ...], axes: tuple[ir.Axis, ...]) -> tuple[int, ...] | None:
-    """Returns the positions of the axes in an index, each plus a number; None if one is missing or comes twice."""
-    bases = [linear(each)[0] for each in index]
-    found = [[place for place, base in enumerate(bases) if base is axis.index] for axis in axes]
-    return tuple(each[0] for each in found) if all(len(each) == 1 for each in found) else None
-
-
-def shift_of(access: ir.Atomic, axes: tuple[ir.Axis, ...]) -> Shift | None:
-    """Returns what an index adds to each axis of the loop."""
+def is_own(access: Access, axes: tuple[ir.Axis, ...]) -> bool:
+    """Returns whether an access is at the indices of the loop."""
     places = places_of(access.index, axes)
-    return None if places is None else tuple(linear(access.index[place])[1] for place in places)
+    return places is not None and not any(shift_of(access.index, places))
 
 
-@entity
-class Cell:
-    """Elements of one array that an iteration owns: `index` with the indices of the loop at `places`.
+def why_not(loop: ir.For) -> str:
+    """Returns the reason why no iteration can compute what others add, or ""."""
+    line = ir.line_of(loop.loc)
+    if loop.block_dim:
+        return f"the threads of the loop of line {line} work together in blocks"
+    if any(axis.step != 1 or axis.index.type.kind != "int" for axis in loop.axes):
+        return f"the loop of line {line} does not count upwards by 1"
+    for each in ir.walk(loop.body):
+        if not isinstance(each, STRAIGHT):
+            return f"line {ir.line_of(each.loc)} {REASONS.get(type(each), 'is no plain statement')}"
+        if isinstance(each, ir.Load) and each.array.space is ir.Space.TEMP:
+            return f"line {ir.line_of(each.loc)} needs a value that another loop has computed"
+    for axis in loop.axes:
+        if any(map(is_from_memory, (axis.begin, axis.end))):
+            return f"memory decides where the loop of line {line} begins or ends"
+    return ""
 
-    sum    the local for the sum; `any`: the local that is True if anything was added
-    """
 
-    atomic: ir.Atomic
-    places: tuple[int, ...]
-    sum: ir.Local
-    any: ir.Local
-    is_certain: bool = False
+def is_from_memory(value: ir.Value) -> bool:
+    if isinstance(value, ir.Op):
+        return any(map(is_from_memory, value.args))
+    return not isinstance(value, (ir.Const, ir.Param, ir.Extent))
 
 
 class Scatters:
     """The additions of one loop to gradients.
 
-    body     an iteration, with settled locals
-    inside   its values
-    sites    the additions by shift
-    cells    the element that each addition is to, apart from its shift
-    beyond   by how much the space of the sums is larger at the begin and end of each axis
+    body    an iteration, with settled locals
+    inside  its values
+    arrays  the gradients whose sums are possible, and the positions of the axes in their indices
+    why     the reason for each of the others to which the loop adds at other elements than its own
     """
 
     def __init__(self, loop: ir.For) -> None:
         self.loop, self.axes = loop, loop.axes
         self.numbers = Numbers()
-        self.spaces = Spaces(loop, loop, None)
-        self.why = why_not(loop)
-        if self.why:
-            return
-        self.body = settled(loop.body)
-        self.inside = {each for each in ir.walk(self.body) if isinstance(each, ir.Value)}
+        self.why: dict[ir.Array, str] = {}
+        self.scattered = scattered(loop)
+        self.read_body(settled(loop.body))
+
+    def read_body(self, body: ir.Block) -> None:
+        self.body = body
+        self.inside: set[ir.Value] = {each for each in ir.walk(body) if isinstance(each, ir.Value)}
         self.inside.update(axis.index for axis in self.axes)
-        self.used = {value for each in ir.walk(self.body) for value in ir.operands_of(each)}
         self.arrays = self.candidates()
 
-    def gathered(self, most: int) -> list[ir.Statement] | str:
-        """Returns the two loops, or the reason against them."""
-        if self.why:
-            return self.why
-        while True:
-            self.sites = self.sites_of(self.arrays)
-            if not any(map(any, self.sites)):
-                return self.why
-            bad = self.conflict()
-            if bad is None:
+    def gathered(self, prices: Prices) -> list[ir.Statement]:
+        """Returns the loops in place of this one, or nothing if it stays."""
+        if any(map(self.needs_own_effects, self.scattered)):
+            self.read_body(forward_stores(self.with_stores(), lambda a, b: a is b))
+        for array in list(self.arrays):
+            self.refuse(array, self.unknown_value(array))
+        while self.has_sums():
+            array, why = self.conflict()
+            if array is None:
                 break
-            del self.arrays[bad]
-        self.beyond = Reach(self).beyond
-        first, rest = self.sums(), self.others()
-        again = work(first.body) + work(rest.body) - work(self.body)
-        replaced = sum(map(len, self.sites.values())) - len(self.cells)
-        if again > most * replaced:
-            return (
-                f"the sums would cost an iteration as much as {again} additions for {replaced} atomic additions: at most "
-                f"{most} for each are worth it"
+            self.refuse(array, why)
+        if not self.has_sums():
+            return []
+        sums = Sums(self.loop, self.body, self.arrays, self.sites(self.arrays), self.inside, self.numbers)
+        rest = self.others()
+        first = sums.loop()
+        again = sum(cost(each, prices) for each in (first.body, rest.body)) - cost(self.body, prices)
+        replaced = len(self.sites(self.arrays)) - len(sums.cells)
+        if again > prices.atomic * replaced:
+            why = (
+                f"the sums would cost an iteration as much as {again} more additions, and its {replaced} atomic additions "
+                f"cost as much as {prices.atomic * replaced}"
             )
-        return [*self.bounds, first, *([rest] if rest.body.body else [])]
+            self.why = dict.fromkeys(self.scattered, why)
+            return []
+        return [*sums.bounds, first, *([rest] if rest.body.body else [])]
+
+    def has_sums(self) -> bool:
+        return any(array in self.arrays for array in self.scattered)
+
+    def refuse(self, array: ir.Array, why: str) -> None:
+        if why:
+            self.arrays.pop(array, None)
+            if array in self.scattered:
+                self.why.setdefault(array, why)
+
+    # What may be gathered
 
     def candidates(self) -> dict[ir.Array, tuple[int, ...]]:
-        """Returns the arrays all of whose additions are at the own indices plus numbers, and the places of the axes."""
+        """Returns the gradients all of whose additions are at the indices of the loop plus numbers."""
+        used = {value for each in ir.walk(self.body) for value in ir.operands_of(each)}
         found: dict[ir.Array, tuple[int, ...] | None] = {}
         for each in ir.walk(self.body):
             if not isinstance(each, ir.Atomic) or not isinstance(each.array, ir.Array):
                 continue
-            places = places_of(each.index, self.axes) if is_gradient(each) and each not in self.used else None
-            if places is not None and not self.are_uniform(each.index, places):
+            places = places_of(each.index, self.axes)
+            if not is_sum_of_gradient(each) or each in used or not self.are_uniform(each.index, places):
                 places = None
-            if found.setdefault(each.array, places) != places:
-                places = None
-            found[each.array] = places
-            if places is None:
-                self.why = (
-                    self.why
-                    or f"line {ir.line_of(each.loc)} adds to elements of {each.array.path!r} that are not at fixed distances"
+            if places is None or found.setdefault(each.array, places) != places:
+                found[each.array] = None
+                line, path = ir.line_of(each.loc), each.array.path
+                self.refuse_later(
+                    each.array, f"line {line} adds to elements of {path!r} that are not at fixed distances"
                 )
         return {array: places for array, places in found.items() if places is not None}
 
-    def are_uniform(self, index: tuple[ir.Value, ...], places: tuple[int, ...]) -> bool:
+    def refuse_later(self, array: ir.Array, why: str) -> None:
+        if array in self.scattered:
+            self.why.setdefault(array, why)
+
+    def are_uniform(self, index: tuple[ir.Value, ...], places: tuple[int, ...] | None) -> bool:
         """Returns whether all iterations have the same indices, apart from those at the places of the axes."""
-        return all(self.is_uniform(each) for place, each in enumerate(index) if place not in places)
+        return places is not None and all(
+            self.is_uniform(each) for place, each in enumerate(index) if place not in places
+        )
 
     def is_uniform(self, value: ir.Value) -> bool:
         if isinstance(value, ir.Op):
             return all(map(self.is_uniform, value.args))
         return isinstance(value, (ir.Const, ir.Param, ir.Extent)) or value not in self.inside
 
-    def sites_of(self, arrays: Iterable[ir.Array]) -> dict[Shift, list[ir.Atomic]]:
-        """Returns the additions to arrays by shift."""
-        found: dict[Shift, list[ir.Atomic]] = {}
-        for each in ir.walk(self.body):
-            if isinstance(each, ir.Atomic) and each.array in arrays:
-                shift = shift_of(each, self.axes)
-                assert shift is not None
-                found.setdefault(shift, []).append(each)
-        return dict(sorted(found.items(), key=lambda item: (any(item[0]), item[0])))
+    def sites(self, arrays: Collection[ir.Array]) -> list[ir.Atomic]:
+        """Returns the additions to arrays."""
+        return [each for each in ir.walk(self.body) if isinstance(each, ir.Atomic) and each.array in arrays]
 
-    def conflict(self) -> ir.Array | None:
-        """Returns an array whose sums would depend on other effects of the loop, or None. Notes why."""
-        roots = [each for sites in self.sites.values() for each in sites]
-        part = needed_for(self.body, roots)
-        rest = needed_for(self.body, self.effects())
-        for each in ir.walk(part):
-            if isinstance(each, ir.Atomic) and each not in roots:
-                self.why = f"line {ir.line_of(each.loc)} needs the old value of an atomic"
-                return next(iter(self.arrays))
-        read = [each for each in (*ir.walk(part), *ir.walk(rest)) if isinstance(each, ir.Load)]
-        written = [each for each in ir.walk(rest) if isinstance(each, ir.Store)]
-        for site, other in product(roots, (*read, *written)):
-            if site.array is other.array and not self.are_apart(site, other):
-                self.why = (
-                    f"line {ir.line_of(other.loc)} uses elements of {other.array.path!r} that may be those that line "
-                    f"{ir.line_of(site.loc)} adds to"
-                )
-                return site.array
-        return self.late_read(part)
+    def effects(self) -> list[ir.Statement]:
+        """Returns the effects that stay in the other loop."""
+        return [
+            each
+            for each in ir.walk(self.body)
+            if isinstance(each, ir.Store) or (isinstance(each, ir.Atomic) and each.array not in self.arrays)
+        ]
 
-    def late_read(self, part: ir.Block) -> ir.Array | None:
-        """Returns an array if a sum reads an element after the same iteration may have stored to it."""
-        needed = {each for each in ir.walk(part) if isinstance(each, ir.Load)}
-        stores: list[ir.Store] = []
+    def unknown_value(self, array: ir.Array) -> str:
+        """Returns the reason why another iteration cannot compute what is added to an array, or ""."""
+        sites = self.sites({array: None})
+        for each in ir.walk(needed_for(self.body, sites)):
+            if isinstance(each, ir.Atomic) and each not in sites:
+                return f"several iterations may write the element of line {ir.line_of(each.loc)}"
+        late = self.late_read(sites)
+        return (
+            ""
+            if late is None
+            else f"line {ir.line_of(late.loc)} changes what the gradient of line {ir.line_of(sites[0].loc)} reads"
+        )
+
+    def needs_own_effects(self, array: ir.Array) -> bool:
+        return array in self.arrays and self.late_read(self.sites({array: None})) is not None
+
+    def late_read(self, sites: list[ir.Atomic]) -> Access | None:
+        """Returns an effect that an iteration has before it reads what may be the same element, for these additions."""
+        needed = {each for each in ir.walk(needed_for(self.body, sites)) if isinstance(each, ir.Load)}
+        effects: list[ir.Store | ir.Atomic] = []
         for each in ir.walk(self.body):
-            if isinstance(each, ir.Store):
-                stores.append(each)
+            if isinstance(each, (ir.Store, ir.Atomic)):
+                effects.append(each)
             elif isinstance(each, ir.Load) and each in needed:
-                for store in stores:
-                    if store.array is each.array and not self.are_apart(store, each, self.axes_differ):
-                        self.why = f"line {ir.line_of(each.loc)} reads {each.array.path!r} after the iteration has stored to it"
-                        return next(iter(self.arrays))
+                for effect in effects:
+                    if effect.array is each.array and not self.differ(effect, each):
+                        return effect
         return None
 
-    def are_apart(self, one: ir.Atomic | ir.Store, other: ir.Load | ir.Store, also=None) -> bool:
-        """Returns whether no iterations access a common element, since two indices differ by a number."""
-        for a, b in zip(one.index, other.index, strict=True):
-            (base, x), (limit, y) = linear(a), linear(b)
+    def conflict(self) -> tuple[ir.Array | None, str]:
+        """Returns an array of which other statements use the elements that get sums, and the reason; or None."""
+        sites = self.sites(self.arrays)
+        sums, rest = needed_for(self.body, sites), needed_for(self.body, self.effects())
+        uses = [each for block in (sums, rest) for each in ir.walk(block) if isinstance(each, ir.Load)]
+        uses += [each for each in ir.walk(rest) if isinstance(each, ir.Store)]
+        for site, other in product(sites, uses):
+            if site.array is other.array and not self.are_apart(site, other):
+                lines = [ir.line_of(each.loc) for each in (site, other)]
+                return other.array, (
+                    f"lines {lines[0]} and {lines[1]} may use the same elements of {other.array.path!r}"
+                )
+        return None, ""
+
+    def are_apart(self, one: Access, other: Access) -> bool:
+        """Returns whether no two iterations access a common element, since an index differs by a number in all."""
+        for (base, x), (limit, y) in zip(map(linear, one.index), map(linear, other.index), strict=True):
             if x == y or (base is None) != (limit is None):
                 continue
             if base is None or limit is None:
@@ -245,146 +292,26 @@ class Scatters:
                 and self.numbers.of(base) == self.numbers.of(limit)
             ):
                 return True
-        return also is not None and also(one, other)
+        return False
 
-    def axes_differ(self, one: ir.Store | ir.Atomic, other: ir.Load | ir.Store) -> bool:
-        """Returns whether the accesses of one iteration are to different elements, since an index differs by a number."""
-        return any(
-            x != y and base is limit and base is not None
-            for (base, x), (limit, y) in zip(map(linear, one.index), map(linear, other.index), strict=True)
-        )
+    def differ(self, one: Access, other: Access) -> bool:
+        """Returns whether an iteration accesses different elements, since an index differs by a number."""
+        for (base, x), (limit, y) in zip(map(linear, one.index), map(linear, other.index), strict=True):
+            numbers = [None if each is None else self.numbers.of(each) for each in (base, limit)]
+            if x != y and numbers[0] == numbers[1]:
+                return True
+        return False
 
-    def effects(self) -> list[ir.Statement]:
-        """Returns the effects that stay in the other loop."""
-        return [
-            each
-            for each in ir.walk(self.body)
-            if isinstance(each, ir.Store) or (isinstance(each, ir.Atomic) and each.array not in self.arrays)
-        ]
+    def with_stores(self) -> ir.Block:
+        """Returns an iteration with stores in place of additions to elements of its own, so that it knows their values.
 
-    # The loops
-
-    def sums(self) -> ir.For:
-        """Returns the loop that adds up the elements."""
-        self.cells: dict[object, Cell] = {}
-        indices = {axis.index: ir.replace(axis.index) for axis in self.axes}
-        self.bounds, axes = [], []
-        for axis, (low, high) in zip(self.axes, self.beyond, strict=True):
-            begin, end = self.moved(axis.begin, -low), self.moved(axis.end, high)
-            self.bounds += [each for each in (begin, end) if each not in (axis.begin, axis.end)]
-            axes.append(ir.Axis(indices[axis.index], begin, end))
-        first: list[ir.Statement] = []  # indices and guards
-        body: list[ir.Statement] = []
-        for shift, sites in self.sites.items():
-            before, made = self.contribution(shift, sites, tuple(axes))
-            first += before
-            body += made
-        begin = [
-            each
-            for cell in self.cells.values()
-            for each in (zeroed(cell.sum), zeroed(cell.any))
-            if each.local is cell.sum or not cell.is_certain
-        ]
-        end = [each for cell in self.cells.values() for each in self.addition(cell, tuple(axes))]
-        block = values_once(forward_stores(ir.Block([*begin, *first, *self.joined(body), *end]), lambda a, b: a is b))
-        return ir.For(tuple(axes), block, True, self.loop.settings, self.loop.loc)
-
-    def moved(self, value: ir.Value, by: int) -> ir.Value:
-        if by == 0:
-            return value
-        return ir.Op(
-            "add" if by > 0 else "sub", (value, ir.Const(abs(by), value.type)), value.type, self.loop.loc
-        )
-
-    def contribution(
-        self, shift: Shift, sites: list[ir.Atomic], axes: tuple[ir.Axis, ...]
-    ) -> tuple[list[ir.Statement], list[ir.Statement]]:
-        """Returns what the iteration adds whose indices are less by `shift`, after the indices and guards for it."""
-        own: list[ir.Statement] = []
-        indices: dict[ir.Value, ir.Value] = {}
-        conditions: list[ir.Value] = []
-        known = [Limit(a.index, False, a.begin, 0) for a in axes] + [
-            Limit(a.index, True, a.end, 0) for a in axes
-        ]
-        for old, axis, by, (low, high) in zip(self.axes, axes, shift, self.beyond, strict=True):
-            index = indices[old.index] = self.moved(axis.index, -by)
-            own += [index] if by else []
-            known += [Limit(axis.index, False, old.begin, by), Limit(axis.index, True, old.end, by)]
-            if by > -low:
-                conditions.append(ir.Op("less_equal", (old.begin, index), bool_))
-            if by < high:
-                conditions.append(ir.Op("less", (index, old.end), bool_))
-        copier = _Contribution(self, indices, sites, known, not conditions)
-        block = copier.block(needed_for(self.body, sites))
-        if not conditions:
-            return own, block.body
-        *guard, branch = under(conditions, ir.If(conditions[0], block, ir.Block()))
-        return [*own, *guard], [branch]
-
-    def joined(self, body: list[ir.Statement]) -> list[ir.Statement]:
-        """Returns statements with branches of one condition as one branch: what they compute in common is done once."""
-        branches: dict[object, ir.If] = {}
-        made: list[ir.Statement] = []
-        for each in body:
-            if isinstance(each, ir.If) and not each.orelse.body:
-                found = branches.setdefault(self.key(each.condition), each)
-                if found is not each:
-                    found.then.body += each.then.body
-                    continue
-            made.append(each)
-        return made
-
-    def key(self, condition: ir.Value) -> object:
-        """Returns a key of a condition: conditions with one key are equal."""
-        match condition:
-            case ir.Op("bit_and", (a, b)):
-                return frozenset((self.key(a), self.key(b)))
-            case ir.Op("less" | "less_equal" | "greater" | "greater_equal", (a, b)) if a.type.kind == "int":
-                lesser, greater = (a, b) if condition.name.startswith("less") else (b, a)
-                (base, x), (limit, y) = linear(lesser), linear(greater)
-                numbers = [None if each is None else self.numbers.of(each) for each in (base, limit)]
-                return *numbers, y - x + condition.name.endswith("_equal")
-        return self.numbers.of(condition)
-
-    def cell(self, site: ir.Atomic) -> Cell:
-        """Returns the cell of an addition."""
-        assert isinstance(site.array, ir.Array)
-        places = self.arrays[site.array]
-        key = (
-            site.array,
-            tuple(0 if at in places else self.numbers.of(each) for at, each in enumerate(site.index)),
-        )
-        if key not in self.cells:
-            path = site.array.path
-            self.cells[key] = Cell(
-                site, places, ir.Local(f"{path}.sum", site.type), ir.Local(f"{path}.any", bool_)
-            )
-        return self.cells[key]
-
-    def addition(self, cell: Cell, axes: tuple[ir.Axis, ...]) -> list[ir.Statement]:
-        """Returns the statements that add a sum to its element."""
-        site = cell.atomic
-        made: list[ir.Statement] = []
-        index = tuple(
-            axes[cell.places.index(at)].index if at in cell.places else self.again(each, made)
-            for at, each in enumerate(site.index)
-        )
-        found = ir.Get(cell.sum, site.loc)
-        adds = [found, ir.Atomic("add", site.array, index, found, None, site.loc)]
-        if cell.is_certain:
-            return [*made, *adds]
-        there = ir.Get(cell.any, site.loc)
-        return [*made, there, ir.If(there, ir.Block(adds), ir.Block(), site.loc)]
-
-    def again(self, value: ir.Value, made: list[ir.Statement]) -> ir.Value:
-        """Returns a value that is the same in all iterations, computed again."""
-        if value not in self.inside or isinstance(value, (ir.Const, ir.Param)):
-            return value
-        copy = ir.replace(value)
-        if isinstance(value, ir.Op):
-            copy = ir.replace(value, args=tuple(self.again(each, made) for each in value.args))
-        made.append(copy)
-        return copy
+        Only gradients to which it stores are no other array of the loop.
+        """
+        stored = {each.array for each in ir.walk(self.body) if isinstance(each, ir.Store)}
+        for each in ir.walk(self.body):
+            if isinstance(each, (ir.Load, ir.Store, ir.Atomic)) and not is_own(each, self.axes):
+                stored.discard(each.array)  # type: ignore[arg-type]
+        return _WithStores(stored).block(self.body)
 
     def others(self) -> ir.For:
         """Returns the loop with all other effects."""
@@ -394,120 +321,24 @@ class Scatters:
         return ir.For(axes, block, True, self.loop.settings, self.loop.loc)
 
 
-def why_not(loop: ir.For) -> str:
-    """Returns the reason why an iteration cannot be computed by another iteration, or ""."""
-    line = ir.line_of(loop.loc)
-    if loop.block_dim:
-        return f"the threads of the loop of line {line} work together in blocks"
-    if any(axis.step != 1 or axis.index.type.kind != "int" for axis in loop.axes):
-        return f"the loop of line {line} does not count upwards by 1"
-    for each in ir.walk(loop.body):
-        if not isinstance(each, STRAIGHT):
-            return f"line {ir.line_of(each.loc)} {REASONS.get(type(each), 'is no plain statement')}"
-        if isinstance(each, ir.Load) and each.array.space is ir.Space.TEMP:
-            return f"line {ir.line_of(each.loc)} reads memory of the gradient"
-    return ""
-
-
-class Reach(Copier):
-    """Finds how far additions reach out of the index space of their loop."""
-
-    def __init__(self, scatters: Scatters) -> None:
+class _WithStores(Copier):
+    def __init__(self, arrays: Collection[ir.Array]) -> None:
         super().__init__()
-        self.of, self.spaces, self.facts = scatters, scatters.spaces, Facts()
-        self.known = [
-            limit
-            for a in scatters.axes
-            for limit in (Limit(a.index, False, a.begin, 0), Limit(a.index, True, a.end, 0))
-        ]
-        self.beyond = [(0, 0)] * len(scatters.axes)
-        self.visit(scatters.body, self.known)
+        self.arrays = arrays
 
-    def visit(self, block: ir.Block, known: list[Limit]) -> None:
-        for each in block.body:
-            if isinstance(each, ir.If):
-                self.visit(each.then, [*known, *self.facts.of(each.condition)])
-                self.visit(each.orelse, known)
-            elif isinstance(each, ir.Atomic) and each.array in self.of.arrays:
-                self.note(each, known)
-            self.facts.note(each)
+    def Atomic(self, atomic: ir.Atomic) -> list[ir.Statement]:  # noqa: N802
+        if not isinstance(atomic.array, ir.Array) or atomic.array not in self.arrays or atomic.kind != "add":
+            return [atomic]
+        old = ir.Load(atomic.array, atomic.index, atomic.loc)
+        new = ir.Op("add", (old, atomic.value), atomic.type, atomic.loc)
+        return [old, new, ir.Store(atomic.array, atomic.index, new, atomic.loc)]
 
-    def note(self, site: ir.Atomic, known: list[Limit]) -> None:
-        shift = shift_of(site, self.of.axes)
-        assert shift is not None
-        for number, (axis, by) in enumerate(zip(self.of.axes, shift, strict=True)):
-            low, high = self.beyond[number]
-            mine = [each for each in known if each.index is axis.index]
-            if by < 0 and not any(
-                not each.is_upper and self.spaces.at_most(axis.begin, 0, each.value, each.more + by)
-                for each in mine
-            ):
-                low = max(low, -by)
-            if by > 0 and not any(
-                each.is_upper and self.spaces.at_most(each.value, each.more + by, axis.end, 0)
-                for each in mine
-            ):
-                high = max(high, by)
-            self.beyond[number] = low, high
+    def value_of(self, made: list[ir.Statement]) -> ir.Value:
+        """Returns the old value for a replaced atomic."""
+        return super().value_of(made[:1] if isinstance(made[-1], ir.Store) else made)
 
 
-class _Contribution(Moved):
-    """Copies what some additions of another iteration need, and turns them into settings of sums.
-
-    known  limits of the indices
-    is_certain  each iteration gets here
-    """
-
-    def __init__(
-        self,
-        scatters: Scatters,
-        indices: dict[ir.Value, ir.Value],
-        sites: list[ir.Atomic],
-        known: list[Limit],
-        is_certain: bool,
-    ) -> None:
-        super().__init__(indices)
-        self.of, self.sites, self.known, self.is_certain = scatters, sites, known, is_certain
-
-    def statement(self, statement: ir.Statement) -> list[ir.Statement]:
-        if isinstance(statement, ir.Atomic):
-            return self.addition(statement)
-        if isinstance(statement, ir.If):
-            return self.branch(statement)
-        return super().statement(statement)
-
-    def branch(self, branch: ir.If) -> list[ir.Statement]:
-        condition = self.part(branch.condition)
-        if self.holds(condition):
-            return self.block(branch.then).body
-        outer, self.is_certain = self.is_certain, False
-        made = ir.If(condition, self.block(branch.then), self.block(branch.orelse), branch.loc)
-        self.is_certain = outer
-        return [made]
-
-    def holds(self, condition: ir.Value) -> bool:
-        """Returns whether the limits of the indices imply a condition."""
-        match condition:
-            case ir.Op("less" | "less_equal" | "greater" | "greater_equal", (a, b)):
-                name, (a, b) = ("less", (a, b)) if condition.name.startswith("less") else ("less", (b, a))
-                wanted = limits(f"{name}{'_equal' * condition.name.endswith('_equal')}", a, b)
-                return any(self.implies(each, limit) for limit in wanted for each in self.known)
-        return False
-
-    def implies(self, known: Limit, wanted: Limit) -> bool:
-        if (known.index, known.is_upper) != (wanted.index, wanted.is_upper):
-            return False
-        if known.is_upper:
-            return self.of.spaces.at_most(known.value, known.more, wanted.value, wanted.more)
-        return self.of.spaces.at_most(wanted.value, wanted.more, known.value, known.more)
-
-    def addition(self, site: ir.Atomic) -> list[ir.Statement]:
-        cell, value = self.of.cell(site), self.part(site.value)
-        before = ir.Get(cell.sum, site.loc)
-        after = ir.Op("add", (before, value), site.type, site.loc)
-        made: list[ir.Statement] = [before, after, ir.Set(cell.sum, after, site.loc)]
-        if self.is_certain:
-            cell.is_certain = True
-        else:
-            made.append(ir.Set(cell.any, ir.TRUE, site.loc))
-        return made
+def cost(block: ir.Block, prices: Prices) -> int:
+    """Returns what an iteration costs, in additions."""
+    called = sum(isinstance(each, ir.Op) and each.name not in COSTS for each in ir.walk(block))
+    return work(block) + called * (prices.called - CALLED)
