@@ -323,7 +323,8 @@ def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
         for each in program.kernel.arrays
         if each.space is ir.Space.PARAM
     )
-    return GradientInfo(stacks, arrays, program.kernel.overwrites, program.kernel.repeats)
+    kernel = program.kernel
+    return GradientInfo(stacks, arrays, kernel.overwrites, kernel.repeats, kernel.gathered)
 
 
 def actual_lowering(plan: ir.Plan, graph: str | None) -> str | None:

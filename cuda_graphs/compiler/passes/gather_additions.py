@@ -33,7 +33,7 @@ from .forward_stores import Numbers, forward_stores
 from .fuse_stencils import CALLED, COSTS, work
 from .gathered_loops import Sums, places_of, shift_of
 from .index_spaces import linear
-from .recompute import Moved
+from .recompute import Moved, values_once
 from .settle_locals import needed_for, settled
 from .task_groups import REASONS, STRAIGHT
 
@@ -54,7 +54,7 @@ def gather_additions(kernel: ir.Kernel, prices: Prices) -> ir.Kernel:
     """Returns a gradient with sums in place of scattered additions where they cost less, and `gathered`."""
     gatherer = _Gatherer(prices)
     body = gatherer.block(kernel.body)
-    return ir.replace(kernel, body=body, gathered=tuple(gatherer.notes))
+    return ir.replace(kernel, body=body, gathered=tuple(sorted(gatherer.notes)))
 
 
 class _Gatherer(Copier):
@@ -63,14 +63,10 @@ class _Gatherer(Copier):
     def __init__(self, prices: Prices) -> None:
         super().__init__()
         self.prices = prices
-        self.notes: list[tuple[int, str]] = []
+        self.notes: dict[tuple[int, str], None] = {}
 
     def For(self, loop: ir.For) -> list[ir.Statement]:  # noqa: N802
-        if not loop.parallel or not scattered(loop):
-            return [loop]
-        why = why_not(loop)
-        if why:
-            self.note(loop, why)
+        if not loop.parallel:
             return [loop]
         scatters = Scatters(loop)
         made = scatters.gathered(self.prices)
@@ -81,24 +77,17 @@ class _Gatherer(Copier):
         return made or [loop]
 
     def note(self, loop: ir.For, why: str) -> None:
-        found = ir.line_of(loop.loc), why
-        if found not in self.notes:
-            self.notes.append(found)
+        self.notes[ir.line_of(loop.loc), why] = None
 
 
-def scattered(loop: ir.For) -> dict[ir.Array, None]:
-    """Returns the gradients to which a loop adds at other elements than its own."""
-    return {
-        each.array: None
-        for each in ir.walk(loop.body)
-        if isinstance(each, ir.Atomic) and isinstance(each.array, ir.Array) and is_sum_of_gradient(each)
-        and not is_own(each, loop.axes)
-    }  # fmt: skip
-
-
-def is_sum_of_gradient(atomic: ir.Atomic) -> bool:
+def is_gradient_sum(atomic: ir.Atomic) -> bool:
     is_grad = isinstance(atomic.array, ir.Array) and atomic.array.is_grad
     return is_grad and atomic.kind == "add" and atomic.type.kind == "float"
+
+
+def array_of(access: Access) -> ir.Array:
+    assert isinstance(access.array, ir.Array)
+    return access.array
 
 
 def is_own(access: Access, axes: tuple[ir.Axis, ...]) -> bool:
@@ -136,60 +125,83 @@ class Scatters:
 
     body    an iteration, with settled locals
     inside  its values
+    scattered  the gradients to which several iterations may add at one element, but not all of them
     arrays  the gradients whose sums are possible, and the positions of the axes in their indices
-    why     the reason for each of the others to which the loop adds at other elements than its own
+    why     the reason for each scattered one that is not among them
     """
 
     def __init__(self, loop: ir.For) -> None:
         self.loop, self.axes = loop, loop.axes
         self.numbers = Numbers()
         self.why: dict[ir.Array, str] = {}
-        self.scattered = scattered(loop)
-        self.read_body(settled(loop.body))
+        self.read_body(loop.body)
+        self.scattered = {
+            array_of(each): None
+            for each in self.sites(self.gradients())
+            if not is_own(each, self.axes) and not all(map(self.is_uniform, each.index))
+        }
 
     def read_body(self, body: ir.Block) -> None:
         self.body = body
         self.inside: set[ir.Value] = {each for each in ir.walk(body) if isinstance(each, ir.Value)}
         self.inside.update(axis.index for axis in self.axes)
-        self.arrays = self.candidates()
 
     def gathered(self, prices: Prices) -> list[ir.Statement]:
         """Returns the loops in place of this one, or nothing if it stays."""
+        why = why_not(self.loop)
+        if not self.scattered or why:
+            return self.none(why)
+        self.read_body(settled(self.body))
+        self.arrays = self.candidates()
         if any(map(self.needs_own_effects, self.scattered)):
             self.read_body(forward_stores(self.with_stores(), lambda a, b: a is b))
+            self.arrays = self.candidates()
         for array in list(self.arrays):
             self.refuse(array, self.unknown_value(array))
         while self.has_sums():
-            array, why = self.conflict()
-            if array is None:
+            found = self.conflict()
+            if found is None:
                 break
-            self.refuse(array, why)
-        if not self.has_sums():
-            return []
+            self.refuse(*found)
+        return self.loops(prices) if self.has_sums() else []
+
+    def loops(self, prices: Prices) -> list[ir.Statement]:
+        """Returns the loop of the sums and that of all other effects, unless they cost more than this loop."""
         sums = Sums(self.loop, self.body, self.arrays, self.sites(self.arrays), self.inside, self.numbers)
-        rest = self.others()
-        first = sums.loop()
-        again = sum(cost(each, prices) for each in (first.body, rest.body)) - cost(self.body, prices)
+        first, rest = sums.loop(), self.others()
+        again = cost(first.body, prices) + cost(rest.body, prices) - cost(values_once(self.body), prices)
         replaced = len(self.sites(self.arrays)) - len(sums.cells)
         if again > prices.atomic * replaced:
-            why = (
-                f"the sums would cost an iteration as much as {again} more additions, and its {replaced} atomic additions "
-                f"cost as much as {prices.atomic * replaced}"
+            return self.none(
+                f"the sums would cost an iteration as much as {again} additions to registers, and {replaced} atomic "
+                f"additions cost as much as {prices.atomic * replaced}"
             )
-            self.why = dict.fromkeys(self.scattered, why)
-            return []
         return [*sums.bounds, first, *([rest] if rest.body.body else [])]
+
+    def none(self, why: str) -> list[ir.Statement]:
+        """Returns nothing, for a reason that holds for all arrays."""
+        self.why = dict.fromkeys(self.scattered, why)
+        return []
 
     def has_sums(self) -> bool:
         return any(array in self.arrays for array in self.scattered)
 
     def refuse(self, array: ir.Array, why: str) -> None:
+        """Leaves the additions to an array as they are, if there is a reason for it."""
         if why:
             self.arrays.pop(array, None)
             if array in self.scattered:
                 self.why.setdefault(array, why)
 
     # What may be gathered
+
+    def gradients(self) -> dict[ir.Array, None]:
+        """Returns the gradients to which the loop adds."""
+        return {
+            array_of(each): None
+            for each in ir.walk(self.body)
+            if isinstance(each, ir.Atomic) and is_gradient_sum(each)
+        }
 
     def candidates(self) -> dict[ir.Array, tuple[int, ...]]:
         """Returns the gradients all of whose additions are at the indices of the loop plus numbers."""
@@ -199,19 +211,18 @@ class Scatters:
             if not isinstance(each, ir.Atomic) or not isinstance(each.array, ir.Array):
                 continue
             places = places_of(each.index, self.axes)
-            if not is_sum_of_gradient(each) or each in used or not self.are_uniform(each.index, places):
+            if not is_gradient_sum(each) or each in used or not self.are_uniform(each.index, places):
                 places = None
             if places is None or found.setdefault(each.array, places) != places:
                 found[each.array] = None
-                line, path = ir.line_of(each.loc), each.array.path
-                self.refuse_later(
-                    each.array, f"line {line} adds to elements of {path!r} that are not at fixed distances"
+        self.arrays = {array: places for array, places in found.items() if places is not None}
+        for array in self.scattered:
+            if array not in self.arrays:
+                self.refuse(
+                    array,
+                    f"additions to {array.path!r} are not all at fixed distances from the loop's indices",
                 )
-        return {array: places for array, places in found.items() if places is not None}
-
-    def refuse_later(self, array: ir.Array, why: str) -> None:
-        if array in self.scattered:
-            self.why.setdefault(array, why)
+        return self.arrays
 
     def are_uniform(self, index: tuple[ir.Value, ...], places: tuple[int, ...] | None) -> bool:
         """Returns whether all iterations have the same indices, apart from those at the places of the axes."""
@@ -265,19 +276,18 @@ class Scatters:
                         return effect
         return None
 
-    def conflict(self) -> tuple[ir.Array | None, str]:
+    def conflict(self) -> tuple[ir.Array, str] | None:
         """Returns an array of which other statements use the elements that get sums, and the reason; or None."""
         sites = self.sites(self.arrays)
         sums, rest = needed_for(self.body, sites), needed_for(self.body, self.effects())
-        uses = [each for block in (sums, rest) for each in ir.walk(block) if isinstance(each, ir.Load)]
+        uses: list[Access] = [e for block in (sums, rest) for e in ir.walk(block) if isinstance(e, ir.Load)]
         uses += [each for each in ir.walk(rest) if isinstance(each, ir.Store)]
         for site, other in product(sites, uses):
             if site.array is other.array and not self.are_apart(site, other):
                 lines = [ir.line_of(each.loc) for each in (site, other)]
-                return other.array, (
-                    f"lines {lines[0]} and {lines[1]} may use the same elements of {other.array.path!r}"
-                )
-        return None, ""
+                array = array_of(other)
+                return array, f"lines {lines[0]} and {lines[1]} may use the same elements of {array.path!r}"
+        return None
 
     def are_apart(self, one: Access, other: Access) -> bool:
         """Returns whether no two iterations access a common element, since an index differs by a number in all."""
@@ -310,7 +320,7 @@ class Scatters:
         stored = {each.array for each in ir.walk(self.body) if isinstance(each, ir.Store)}
         for each in ir.walk(self.body):
             if isinstance(each, (ir.Load, ir.Store, ir.Atomic)) and not is_own(each, self.axes):
-                stored.discard(each.array)  # type: ignore[arg-type]
+                stored -= {each.array}
         return _WithStores(stored).block(self.body)
 
     def others(self) -> ir.For:

@@ -160,7 +160,7 @@ class Sums:
             if isinstance(each, ir.If) and not each.orelse.body:
                 found = self.branches.setdefault(self.key(each.condition), each)
             if is_other and isinstance(each, ir.If) and found not in (None, each):
-                found.then.body += each.then.body  # type: ignore[union-attr]
+                found.then.body += each.then.body
             else:
                 body.append(each)
 
@@ -212,9 +212,11 @@ class Sums:
         """Returns a value that is the same in all iterations, computed again."""
         if value not in self.inside:
             return value
-        copy = ir.replace(value)
         if isinstance(value, ir.Op):
-            copy = ir.replace(value, args=tuple(self.again(each, made) for each in value.args))
+            copy: ir.Value = ir.replace(value, args=tuple(self.again(each, made) for each in value.args))
+        else:
+            assert isinstance(value, ir.Extent)
+            copy = ir.replace(value)
         made.append(copy)
         return copy
 

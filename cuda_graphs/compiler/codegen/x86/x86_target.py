@@ -67,7 +67,7 @@ class X86:
     name: ClassVar[str] = "x86"
     # On a Xeon with AVX-512, light stencils of 2^20 floats took 0.5 to 0.9 of the time, and in the caches 0.8 to 1.3.
     most_again: ClassVar[Mapping[str, int]] = {"call": 0, "any": 0, "large": 20}
-    prices: ClassVar[Prices] = Prices(100, 120)
+    prices: ClassVar[Prices] = Prices(130, 120)
 
     def code(self, text: str) -> bytes:
         """Return the object file of a program as LLVM text."""
