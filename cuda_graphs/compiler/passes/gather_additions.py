@@ -13,9 +13,9 @@ The first loop on the right computes in registers what other iterations would ha
 the effects change.
 
 Nothing may change what the sums read. Calls of gradients guarantee most of it (kernels/gradients/stack_memory.pyx):
-gradients and other arrays are different memory, and an array that the kernel writes is no other array of the kernel. So
-a gradient is compared with itself only. There the indices that belong to no axis must differ by a number, as in
-x.grad[t, i - 1] and x.grad[t + 1, i].
+gradients and other arrays are different memory, and so are the gradient of an array that the kernel writes, which is
+what a gradient reads, and all other gradients. So a gradient is compared with itself only. There the indices that
+belong to no axis must differ by a number, as in x.grad[t, i - 1] and x.grad[t + 1, i].
 
 The order of the additions to an element is fixed then, and the gradient has the same bits in each call.
 """
@@ -28,6 +28,7 @@ from itertools import product
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.records import record
 
+from .alias_classes import may_alias
 from .copy import Copier
 from .forward_stores import Numbers, forward_stores
 from .fuse_stencils import CALLED, COSTS, work
@@ -166,17 +167,53 @@ class Scatters:
         return self.loops(prices) if self.has_sums() else []
 
     def loops(self, prices: Prices) -> list[ir.Statement]:
-        """Returns the loop of the sums and that of all other effects, unless they cost more than this loop."""
-        sums = Sums(self.loop, self.body, self.arrays, self.sites(self.arrays), self.inside, self.numbers)
-        first, rest = sums.loop(), self.others()
-        again = cost(first.body, prices) + cost(rest.body, prices) - cost(values_once(self.body), prices)
-        replaced = len(self.sites(self.arrays)) - len(sums.cells)
-        if again > prices.atomic * replaced:
+        """Returns loops of sums and that of all other effects, unless they cost more than this loop.
+
+        Sums of gradients that may overlap need atomics if one loop has them. So they may have a loop each.
+        """
+        rest = self.others()
+        ways = [[self.sums(each) for each in parts] for parts in ([[*self.arrays]], self.parts())]
+        costs = [sum(self.cost(each, prices) for each in way) for way in ways]
+        before = cost(values_once(self.body), prices) + prices.atomic * len(self.sites(self.arrays))
+        after = min(costs) + cost(rest.body, prices)
+        if after > before:
             return self.none(
-                f"the sums would cost an iteration as much as {again} additions to registers, and {replaced} atomic "
-                f"additions cost as much as {prices.atomic * replaced}"
+                f"the sums would cost an iteration as much as {after} additions to registers, and the loop with atomic "
+                f"additions costs {before}"
             )
-        return [*sums.bounds, first, *([rest] if rest.body.body else [])]
+        made = [each for sums in ways[costs.index(min(costs))] for each in (*sums.bounds, sums.made)]
+        return [*made, *([rest] if rest.body.body else [])]
+
+    def sums(self, arrays: list[ir.Array]) -> Sums:
+        """Returns the loop with the sums of some arrays."""
+        chosen = {array: self.arrays[array] for array in arrays}
+        return Sums(self.loop, self.body, chosen, self.sites(chosen), self.inside, self.numbers)
+
+    def parts(self) -> list[list[ir.Array]]:
+        """Returns the arrays in groups whose members do not overlap, or are the same memory in each iteration."""
+        parts: list[list[ir.Array]] = []
+        for array in self.arrays:
+            part = next((p for p in parts if not any(self.may_overlap(array, each) for each in p)), None)
+            if part is None:
+                parts.append([array])
+            else:
+                part.append(array)
+        return parts
+
+    def may_overlap(self, one: ir.Array, other: ir.Array) -> bool:
+        """Returns whether two iterations may add to one element through two arrays (as demote_atomics.py sees it)."""
+        if one is other or not may_alias(one, other):
+            return False
+        return one.ndim != other.ndim or self.arrays[one] != self.arrays[other]
+
+    def cost(self, sums: Sums, prices: Prices) -> int:
+        """Returns what an iteration of a loop of sums costs, with the atomics that remain."""
+        arrays = list(sums.arrays)
+        atomics = [
+            cell for cell in sums.cells.values()
+            if any(self.may_overlap(array_of(cell.site), other) for other in arrays)
+        ]  # fmt: skip
+        return cost(sums.made.body, prices) + prices.atomic * len(atomics)
 
     def none(self, why: str) -> list[ir.Statement]:
         """Returns nothing, for a reason that holds for all arrays."""
@@ -254,10 +291,10 @@ class Scatters:
             if isinstance(each, ir.Atomic) and each not in sites:
                 return f"several iterations may write the element of line {ir.line_of(each.loc)}"
         late = self.late_read(sites)
+        if late is None:
+            return ""
         return (
-            ""
-            if late is None
-            else f"line {ir.line_of(late.loc)} changes what the gradient of line {ir.line_of(sites[0].loc)} reads"
+            f"line {ir.line_of(late.loc)} changes what the gradient of line {ir.line_of(sites[0].loc)} reads"
         )
 
     def needs_own_effects(self, array: ir.Array) -> bool:

@@ -71,7 +71,7 @@ class Cell:
 
 
 class Sums:
-    """Makes the loop.
+    """Makes the loop, `made`.
 
     arrays  the gradients with sums, and the positions of the axes in their indices
     inside  the values of the body
@@ -97,6 +97,7 @@ class Sums:
         for each in sites:
             found.setdefault(self.shift(each), []).append(each)
         self.sites = dict(sorted(found.items(), key=lambda item: (any(item[0]), item[0])))
+        self.made = self.loop()
 
     def shift(self, site: ir.Atomic) -> Shift:
         assert isinstance(site.array, ir.Array)

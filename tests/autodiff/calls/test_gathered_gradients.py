@@ -190,3 +190,33 @@ def test_direct_calls_of_a_gradient_add_to_the_gradients(calls):
     wanted[2:] += calls
     np.testing.assert_array_equal(x.grad.to_numpy(), wanted)
     np.testing.assert_array_equal(y.grad.to_numpy(), np.ones((9, 70), "f4"))
+
+
+class Tensor:
+    """An array whose gradient is any other array, as in PyTorch."""
+
+    requires_grad = is_leaf = True
+
+    def __init__(self, values, grad):
+        self.values, self.grad = values, grad
+        self.__cuda_array_interface__ = values.__cuda_array_interface__
+        self.shape, self.dtype = values.shape, values.dtype
+
+    def detach(self):
+        return self.values
+
+
+def test_gradient_of_an_array_that_is_written_is_that_of_no_other_array():
+    """The sums of neighbours read it, and the gradient clears it."""
+    lines = cg.types.ndarray(f32, 1)
+
+    @cg.kernel
+    def spread(x: lines, w: lines, y: lines):
+        for i in range(1, x.shape[0] - 1):
+            y[i] = x[i - 1] + x[i + 1] + 2.0 * w[i]
+
+    x, w, y, g, h, whole = (cg.zeros(16, f32) for _ in range(6))
+    spread.grad(Tensor(x, g), Tensor(w, h), Tensor(y, whole))
+    spread.grad(Tensor(x, g), Tensor(w, g), Tensor(y, whole))
+    with pytest.raises(ValueError, match="'y', which the kernel writes, and of 'w' share memory"):
+        spread.grad(Tensor(x, g), Tensor(w, whole), Tensor(y, whole))

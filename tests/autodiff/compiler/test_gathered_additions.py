@@ -384,6 +384,19 @@ def test_branches_with_one_condition_become_one_that_loads_each_element_once():
         assert len(roots) == (0 if branch is body else 1)
 
 
+def test_gradients_that_may_overlap_have_a_loop_each():
+    """Arrays with other numbers of dimensions may be the same memory, so one loop would add their sums atomically."""
+    given = {"x": floats(3, 7, 6), "w": floats(7, 6, seed=4), "y": floats(7, 6, seed=8), "t": 1}
+    lines = ["for i, j in cg.ndrange((1, w.shape[0] - 1), w.shape[1]):"]
+    lines += ["    y[i, j] = w[i, j] * x[t, i - 1, j] - w[i, j] * x[t, i + 1, j]"]
+    program, _ = check(kernel_of(given, *lines), given)
+    assert (len(program.tasks), atomics(program)) == (3, [])
+    lines[1] = "    y[i, j] = cg.exp(w[i, j] * x[t, i, j]) + x[t, i - 1, j] + x[t, i + 1, j]"
+    shared = gradient_of(kernel_of(given, *lines), given, Prices(100, 1000))
+    assert (len(shared.tasks), atomics(shared)) == (2, ["w.grad", "x.grad"])
+    assert len(gradient_of(kernel_of(given, *lines), given, Prices(100, 20)).tasks) == 3
+
+
 # Additions that stay
 
 REFUSED = {
