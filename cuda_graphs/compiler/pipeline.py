@@ -173,19 +173,16 @@ def lower(
                 found = getattr(autodiff, make)(found)
         show(mode, why, found, verify_ir)
     compared = {"fuse": fuse if mode is None else None}
+    is_reverse = mode is not None and split_mode(mode)[0] == "reverse"
     options: dict[Any, dict[str, Any]] = {
         demote_atomics: compared,
-        gather_additions: {"prices": prices},
+        gather_additions: {"prices": prices if fuse is not None and is_reverse else None},
         fuse_tasks: {"fuse": fuse, "contracts": contracts, "most_again": most_again},
         privatise_atomics: compared,
         split_at_barriers: {"agrees": rules.agrees, "has_warps": has_warps},
     }
     for step, why in (DEBUG[debug], *PASSES):
         if step is fuse_tasks and (fuse is None or mode is not None):
-            continue
-        if step is gather_additions and (
-            fuse is None or prices is None or split_mode(mode or "")[0] != "reverse"
-        ):
             continue
         with trace.timed(step.__name__):
             found = step(found, **options.get(step, {}))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Turns the scattered additions of a gradient into sums: the iteration that owns an element adds it all up.
+"""Turns the scattered additions of a gradient into sums. The iteration that owns an element adds them up.
 
     for i in range(n):                            for i in range(n):
         g[i] += a[i] * c                    =>        s = a[i] * c
@@ -12,10 +12,10 @@ The first loop on the right computes in registers what other iterations would ha
 (gathered_loops.py). The second loop has all other effects. They wait for the first loop, since its iterations read what
 the effects change.
 
-Nothing may change what the sums read. Calls of gradients guarantee most of it (kernels/gradients/stack_memory.pyx):
-gradients and other arrays are different memory, and so are the gradient of an array that the kernel writes, which is
-what a gradient reads, and all other gradients. So a gradient is compared with itself only. There the indices that
-belong to no axis must differ by a number, as in x.grad[t, i - 1] and x.grad[t + 1, i].
+Nothing may change what the sums read. Calls of gradients guarantee most of it (kernels/gradients/stack_memory.pyx).
+Gradients overlap no other arrays. The sums read gradients of arrays that the kernel writes, and these overlap no other
+gradients. This pass therefore compares each gradient with itself only. There the indices that belong to no axis must
+differ by a number, as in x.grad[t, i - 1] and x.grad[t + 1, i].
 
 The order of the additions to an element is fixed then, and the gradient has the same bits in each call.
 """
@@ -45,14 +45,19 @@ Access = ir.Load | ir.Store | ir.Atomic
 
 @record
 class Prices:
-    """What an atomic addition to memory and a function that is called cost a target, in additions of registers."""
+    """What a target pays for an atomic addition, and for a function that is called: a number of plain additions."""
 
     atomic: int
     called: int
 
 
-def gather_additions(kernel: ir.Kernel, prices: Prices) -> ir.Kernel:
-    """Returns a gradient with sums in place of scattered additions where they cost less, and `gathered`."""
+def gather_additions(kernel: ir.Kernel, prices: Prices | None = None) -> ir.Kernel:
+    """Returns a gradient with sums in place of scattered additions where they cost less, and `gathered`.
+
+    Without prices it returns the kernel itself.
+    """
+    if prices is None:
+        return kernel
     gatherer = _Gatherer(prices)
     body = gatherer.block(kernel.body)
     return ir.replace(kernel, body=body, gathered=tuple(sorted(gatherer.notes)))
@@ -169,7 +174,7 @@ class Scatters:
     def loops(self, prices: Prices) -> list[ir.Statement]:
         """Returns loops of sums and that of all other effects, unless they cost more than this loop.
 
-        Sums of gradients that may overlap need atomics if one loop has them. So they may have a loop each.
+        Sums of gradients that may overlap need atomics if one loop has them, and none if they have a loop each.
         """
         rest = self.others()
         ways = [[self.sums(each) for each in parts] for parts in ([[*self.arrays]], self.parts())]
@@ -230,7 +235,7 @@ class Scatters:
             if array in self.scattered:
                 self.why.setdefault(array, why)
 
-    # What may be gathered
+    # The choice of arrays
 
     def gradients(self) -> dict[ir.Array, None]:
         """Returns the gradients to which the loop adds."""

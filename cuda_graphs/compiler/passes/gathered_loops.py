@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loop whose iterations add up what other iterations would have added to their elements (gather_additions.py).
 
-An addition at i + 1 of iteration i is one of iteration i - 1 to its own element. So for each distance, an iteration
-computes what the iteration at that distance needs for its additions, if that iteration is in the loop and takes the
-branches around them. The iterations at all distances mostly compute the same things: they share a branch if they have
-one condition, and values that are equal.
+An addition of iteration i - 1 at i is one to the element of iteration i. For each distance, an iteration computes what
+the iteration at that distance needs for its additions, if that iteration is in the loop and takes the branches around
+them. Iterations at several distances have much in common. They share branches of one condition, and equal values.
 
     if i + 1 < n: g[i + 1] += f(a[i + 1] - a[i])      =>      if 0 <= i - 1: s += f(a[i] - a[i - 1])
 

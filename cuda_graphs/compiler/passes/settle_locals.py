@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two steps on the statements of one iteration: its locals become values where possible, and a part of it is cut out.
+"""Turns locals of an iteration into values where possible, and cuts out the part of it that some effects need.
 
     set s = 0; v = get s; set s = v + a; if c: set s = get s     =>     set s = a      (and if nothing reads s: nothing)
 
