@@ -41,6 +41,9 @@ from .task_groups import REASONS, STRAIGHT
 __all__ = ["Prices", "gather_additions"]
 
 Access = ir.Load | ir.Store | ir.Atomic
+MOST_STATEMENTS = (
+    10_000  # of sums before they share work: compiling 27 neighbours, 4,000 statements, takes 0.5 s
+)
 
 
 @record
@@ -176,8 +179,11 @@ class Scatters:
 
         Sums of gradients that may overlap need atomics if one loop has them, and none if they have a loop each.
         """
-        rest = self.others()
-        ways = [[self.sums(each) for each in parts] for parts in ([[*self.arrays]], self.parts())]
+        shifts = {shift_of(each.index, self.arrays[array_of(each)]) for each in self.sites(self.arrays)}
+        if len(shifts) * sum(1 for _ in ir.walk(self.body)) > MOST_STATEMENTS:
+            return self.none(f"the sums would have more than {MOST_STATEMENTS:,} statements")
+        rest, whole, parts = self.others(), [[*self.arrays]], self.parts()
+        ways = [[self.sums(each) for each in way] for way in ([whole] if len(parts) == 1 else [whole, parts])]
         costs = [sum(self.cost(each, prices) for each in way) for way in ways]
         before = cost(values_once(self.body), prices) + prices.atomic * len(self.sites(self.arrays))
         after = min(costs) + cost(rest.body, prices)

@@ -13,6 +13,7 @@ from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir, printer
 from cuda_graphs.compiler.language.signature import specialise
+from cuda_graphs.compiler.passes import gather_additions
 from cuda_graphs.compiler.passes.gather_additions import Prices
 from cuda_graphs.compiler.pipeline import lower
 from tests.autodiff.compiler.gradient_rig import differences
@@ -428,6 +429,13 @@ def test_sums_that_cost_more_than_atomics_are_not_made():
     assert why.startswith("the sums would cost an iteration as much as")
     assert "x.grad" in atomics(program)
     assert is_gathered(gradient_of(function, given, Prices(1000, 20)))
+
+
+def test_sums_of_very_many_statements_are_not_made(monkeypatch):
+    function, given = line("y[i] = x[i - 1] * x[i + 1]")
+    monkeypatch.setattr(gather_additions, "MOST_STATEMENTS", 10)
+    ((_, why),) = gradient_of(function, given).kernel.gathered
+    assert why == "the sums would have more than 10 statements"
 
 
 def test_functions_that_are_called_count():
