@@ -48,10 +48,14 @@ MOST_STATEMENTS = (
 
 @record
 class Prices:
-    """What a target pays for an atomic addition, and for a function that is called: a number of plain additions."""
+    """What a target pays for an atomic addition, and for a function that is called: a number of plain additions.
+
+    is_straight  branches at the ends of loops are worth being replaced (straight_branches.py)
+    """
 
     atomic: int
     called: int
+    is_straight: bool = False
 
 
 def gather_additions(kernel: ir.Kernel, prices: Prices | None = None) -> ir.Kernel:
@@ -183,7 +187,10 @@ class Scatters:
         if len(shifts) * sum(1 for _ in ir.walk(self.body)) > MOST_STATEMENTS:
             return self.none(f"the sums would have more than {MOST_STATEMENTS:,} statements")
         rest, whole, parts = self.others(), [[*self.arrays]], self.parts()
-        ways = [[self.sums(each) for each in way] for way in ([whole] if len(parts) == 1 else [whole, parts])]
+        ways = [
+            [self.sums(each, prices) for each in way]
+            for way in ([whole] if len(parts) == 1 else [whole, parts])
+        ]
         costs = [sum(self.cost(each, prices) for each in way) for way in ways]
         before = cost(values_once(self.body), prices) + prices.atomic * len(self.sites(self.arrays))
         after = min(costs) + cost(rest.body, prices)
@@ -195,10 +202,11 @@ class Scatters:
         made = [each for sums in ways[costs.index(min(costs))] for each in (*sums.bounds, sums.made)]
         return [*made, *([rest] if rest.body.body else [])]
 
-    def sums(self, arrays: list[ir.Array]) -> Sums:
+    def sums(self, arrays: list[ir.Array], prices: Prices) -> Sums:
         """Returns the loop with the sums of some arrays."""
         chosen = {array: self.arrays[array] for array in arrays}
-        return Sums(self.loop, self.body, chosen, self.sites(chosen), self.inside, self.numbers)
+        sites = self.sites(chosen)
+        return Sums(self.loop, self.body, chosen, sites, self.inside, self.numbers, prices.is_straight)
 
     def parts(self) -> list[list[ir.Array]]:
         """Returns the arrays in groups whose members do not overlap, or are the same memory in each iteration."""

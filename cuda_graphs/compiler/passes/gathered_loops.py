@@ -25,6 +25,7 @@ from .index_facts import Facts, limits
 from .index_spaces import Limit, Spaces, linear
 from .recompute import Moved, values_once, zeroed
 from .settle_locals import needed_for
+from .straight_branches import loads_first, straight
 
 __all__ = ["Shift", "Sums", "places_of", "shift_of"]
 
@@ -54,6 +55,18 @@ def moved(value: ir.Value, by: int, loc: ir.Loc | None) -> ir.Value:
     return ir.Op("add" if by > 0 else "sub", (value, ir.Const(abs(by), value.type)), value.type, loc)
 
 
+def without_settings(block: ir.Block, locals: set[ir.Local]) -> ir.Block:
+    """Returns a block that does not set some locals."""
+    kept: list[ir.Statement] = []
+    for each in block.body:
+        if isinstance(each, ir.If):
+            then, orelse = (without_settings(inner, locals) for inner in (each.then, each.orelse))
+            kept.append(ir.replace(each, then=then, orelse=orelse))
+        elif not (isinstance(each, ir.Set) and each.local in locals):
+            kept.append(each)
+    return ir.Block(kept)
+
+
 @entity
 class Cell:
     """The elements, one of each iteration, to which additions with equal indices are.
@@ -76,6 +89,7 @@ class Sums:
     inside  the values of the body
     sites   the additions by shift, that of the iteration itself first
     bounds  the statements that compute the bounds
+    is_straight  branches become selections where possible (straight_branches.py)
     """
 
     def __init__(
@@ -86,8 +100,10 @@ class Sums:
         sites: list[ir.Atomic],
         inside: set[ir.Value],
         numbers: Numbers,
+        is_straight: bool,
     ) -> None:
         self.of, self.body, self.arrays, self.inside, self.numbers = loop, body, arrays, inside, numbers
+        self.is_straight = is_straight
         self.spaces = Spaces(loop, loop, None)
         self.cells: dict[object, Cell] = {}
         self.branches: dict[object, ir.If] = {}  # by `key` of their conditions
@@ -112,10 +128,17 @@ class Sums:
             before, made = self.contribution(shift, sites)
             first += before
             self.join(body, made, any(shift))
+        certain = {cell.any for cell in self.cells.values() if cell.is_certain}
+        body = without_settings(ir.Block(body), certain).body
         begin = [made for cell in self.cells.values() for made in self.begin(cell)]
         end = [made for cell in self.cells.values() for made in self.end(cell)]
+        if self.is_straight:
+            known = {each.local for each in begin if isinstance(each, ir.Set)}
+            body = straight(body, self.axes, self.numbers, known)
         block = ir.Block([*begin, *first, *body, *end])
         block = values_once(forward_stores(block, lambda a, b: a is b))
+        if self.is_straight:
+            block = loads_first(block)
         return ir.For(self.axes, block, True, self.of.settings, self.of.loc)
 
     def axis(self, axis: ir.Axis, beyond: tuple[int, int]) -> ir.Axis:

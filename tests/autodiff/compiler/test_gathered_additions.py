@@ -19,7 +19,7 @@ from cuda_graphs.compiler.pipeline import lower
 from tests.autodiff.compiler.gradient_rig import differences
 from tests.compiler.rig import Grad, compare, execute, flattened, function_of, on_ptx
 
-ALWAYS = Prices(10**9, 0)
+ALWAYS, STRAIGHT = Prices(10**9, 0), Prices(10**9, 0, is_straight=True)
 SIZES = {1: (19,), 2: (8, 7), 3: (4, 5, 6)}
 
 
@@ -69,12 +69,13 @@ def is_gathered(program):
 def check(function, arguments, rtol=1e-9, exact=True):
     """The gathered gradient has the same bits on all targets, and is the scattered one but for rounding."""
     memory = memory_of(arguments)
-    gathered, apart = gradient_of(function, arguments), gradient_of(function, arguments, None)
-    found, _ = compare(gathered, memory, exact=exact)
-    wanted, _ = compare(apart, memory, exact=False, targets=("interpreter",))
-    for path, value in wanted.items():
-        scale = np.max(np.abs(value), initial=1.0) if value.dtype.kind == "f" else 0
-        np.testing.assert_allclose(found[path], value, rtol=rtol, atol=rtol * scale, err_msg=path)
+    wanted, _ = compare(gradient_of(function, arguments, None), memory, exact=False, targets=("interpreter",))
+    for prices in (STRAIGHT, ALWAYS):
+        gathered = gradient_of(function, arguments, prices)
+        found, _ = compare(gathered, memory, exact=exact)
+        for path, value in wanted.items():
+            scale = np.max(np.abs(value), initial=1.0) if value.dtype.kind == "f" else 0
+            np.testing.assert_allclose(found[path], value, rtol=rtol, atol=rtol * scale, err_msg=path)
     return gathered, found
 
 
@@ -372,6 +373,22 @@ def test_sums_of_the_last_loop_come_before_its_results_are_cleared():
     (sums, clears) = program.tasks
     assert [each.array.path for each in ir.walk(clears.body) if isinstance(each, ir.Store)] == ["y.grad"]
     assert [each.array.path for each in ir.walk(sums.body) if isinstance(each, ir.Store)] == ["x.grad"]
+
+
+def test_iterations_without_branches_load_all_elements_first():
+    function, given = net(6)
+    body = gradient_of(function, given, STRAIGHT).tasks[0].loop.body.body
+    assert not [each for each in body if isinstance(each, ir.If)]
+    kinds = [type(each) for each in body if isinstance(each, (ir.Load, ir.Store)) or each_is_root(each)]
+    first = kinds.index(ir.Op)
+    assert (
+        kinds[:first] == [ir.Load] * 20
+    )  # two vectors of the iteration and of each neighbour
+    assert ir.Load in kinds[first:]  # of the elements with the sums
+
+
+def each_is_root(statement):
+    return isinstance(statement, ir.Op) and statement.name == "sqrt"
 
 
 def test_branches_with_one_condition_become_one_that_loads_each_element_once():

@@ -67,7 +67,7 @@ class Ptx:
     libdevice: str | None = None
     name: ClassVar[str] = "ptx"
     most_again: ClassVar[Mapping[str, int]] = dict.fromkeys(FUSIONS, 64)
-    prices: ClassVar[Prices] = Prices(64, 20)
+    prices: ClassVar[Prices] = Prices(64, 20, True)
 
     def code(self, text: str) -> bytes:
         """Return the PTX of a program as LLVM text."""
@@ -96,6 +96,7 @@ class Ptx:
             *self.most_again.items(),
             self.prices.atomic,
             self.prices.called,
+            self.prices.is_straight,
         )
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:

@@ -90,6 +90,7 @@ class X86:
             *self.most_again.items(),
             self.prices.atomic,
             self.prices.called,
+            self.prices.is_straight,
         )
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
