@@ -65,23 +65,23 @@ def gather_additions(kernel: ir.Kernel, prices: Prices | None = None) -> ir.Kern
     """
     if prices is None:
         return kernel
-    gatherer = _Gatherer(prices)
+    gatherer = _Gatherer(prices, kernel.overwrites)
     body = gatherer.block(kernel.body)
     return ir.replace(kernel, body=body, gathered=tuple(sorted(gatherer.notes)))
 
 
 class _Gatherer(Copier):
-    """`notes`: the result, `Kernel.gathered`."""
+    """`notes`: the result, `Kernel.gathered`. `written`: the paths of the arrays that the kernel writes."""
 
-    def __init__(self, prices: Prices) -> None:
+    def __init__(self, prices: Prices, written: Collection[str]) -> None:
         super().__init__()
-        self.prices = prices
+        self.prices, self.written = prices, written
         self.notes: dict[tuple[int, str], None] = {}
 
     def For(self, loop: ir.For) -> list[ir.Statement]:  # noqa: N802
         if not loop.parallel:
             return [loop]
-        scatters = Scatters(loop)
+        scatters = Scatters(loop, self.written)
         made = scatters.gathered(self.prices)
         if made:
             self.note(loop, "")
@@ -143,8 +143,8 @@ class Scatters:
     why     the reason for each scattered one that is not among them
     """
 
-    def __init__(self, loop: ir.For) -> None:
-        self.loop, self.axes = loop, loop.axes
+    def __init__(self, loop: ir.For, written: Collection[str]) -> None:
+        self.loop, self.axes, self.written = loop, loop.axes, written
         self.numbers = Numbers()
         self.why: dict[ir.Array, str] = {}
         self.read_body(loop.body)
@@ -205,8 +205,19 @@ class Scatters:
     def sums(self, arrays: list[ir.Array], prices: Prices) -> Sums:
         """Returns the loop with the sums of some arrays."""
         chosen = {array: self.arrays[array] for array in arrays}
-        sites = self.sites(chosen)
-        return Sums(self.loop, self.body, chosen, sites, self.inside, self.numbers, prices.is_straight)
+        alone = {
+            one
+            for one in arrays
+            if not any(one is not other and self.may_be_same(one, other) for other in arrays)
+        }
+        return Sums(
+            self.loop, self.body, chosen, self.sites(chosen), self.inside, self.numbers, prices.is_straight, alone
+        )  # fmt: skip
+
+    def may_be_same(self, one: ir.Array, other: ir.Array) -> bool:
+        """Returns whether two gradients may be the same memory, as that of an array that the kernel writes never is."""
+        is_written = any(each.path.removesuffix(".grad") in self.written for each in (one, other))
+        return may_alias(one, other) and not is_written
 
     def parts(self) -> list[list[ir.Array]]:
         """Returns the arrays in groups whose members do not overlap, or are the same memory in each iteration."""

@@ -13,7 +13,7 @@ If elements outside of the index space may get additions, the loop is larger by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import bool_
@@ -89,7 +89,8 @@ class Sums:
     inside  the values of the body
     sites   the additions by shift, that of the iteration itself first
     bounds  the statements that compute the bounds
-    is_straight  branches become selections where possible (straight_branches.py)
+    is_straight  branches become selections where possible, and loads come first (straight_branches.py)
+    alone   gradients that are other memory than all others with sums
     """
 
     def __init__(
@@ -101,9 +102,10 @@ class Sums:
         inside: set[ir.Value],
         numbers: Numbers,
         is_straight: bool,
+        alone: Collection[ir.Array],
     ) -> None:
         self.of, self.body, self.arrays, self.inside, self.numbers = loop, body, arrays, inside, numbers
-        self.is_straight = is_straight
+        self.is_straight, self.alone = is_straight, alone
         self.spaces = Spaces(loop, loop, None)
         self.cells: dict[object, Cell] = {}
         self.branches: dict[object, ir.If] = {}  # by `key` of their conditions
@@ -131,7 +133,7 @@ class Sums:
         certain = {cell.any for cell in self.cells.values() if cell.is_certain}
         body = without_settings(ir.Block(body), certain).body
         begin = [made for cell in self.cells.values() for made in self.begin(cell)]
-        end = [made for cell in self.cells.values() for made in self.end(cell)]
+        end = [made for cell in self.cells.values() for made in self.end(cell, first)]
         if self.is_straight:
             known = {each.local for each in begin if isinstance(each, ir.Set)}
             body = straight(body, self.axes, self.numbers, known)
@@ -201,13 +203,19 @@ class Sums:
 
     # The sums
 
+    def key_of(self, site: ir.Atomic) -> tuple[ir.Array, tuple[int, ...]]:
+        """Returns a key of a cell: its array, and the numbers of the indices that belong to no axis."""
+        assert isinstance(site.array, ir.Array)
+        places = self.arrays[site.array]
+        return site.array, tuple(
+            self.numbers.of(each) for at, each in enumerate(site.index) if at not in places
+        )
+
     def cell(self, site: ir.Atomic) -> Cell:
         """Returns the cell of an addition."""
-        assert isinstance(site.array, ir.Array)
-        places, path = self.arrays[site.array], site.array.path
-        rest = tuple(self.numbers.of(each) for at, each in enumerate(site.index) if at not in places)
-        key = site.array, rest
+        key = self.key_of(site)
         if key not in self.cells:
+            path = key[0].path
             self.cells[key] = Cell(site, ir.Local(f"{path}.sum", site.type), ir.Local(f"{path}.any", bool_))
         return self.cells[key]
 
@@ -215,8 +223,11 @@ class Sums:
         """Returns the statements before all additions."""
         return [zeroed(cell.sum), *([] if cell.is_certain else [zeroed(cell.any)])]
 
-    def end(self, cell: Cell) -> list[ir.Statement]:
-        """Returns the statements that add a sum to its element. No other iteration uses it (demote_atomics.py)."""
+    def end(self, cell: Cell, first: list[ir.Statement]) -> list[ir.Statement]:
+        """Returns the statements that add a sum to its element. No other iteration uses it (demote_atomics.py).
+
+        If nothing else uses it, either, it is loaded among the `first` statements.
+        """
         site, made = cell.site, list[ir.Statement]()
         assert isinstance(site.array, ir.Array)
         places = self.arrays[site.array]
@@ -225,11 +236,30 @@ class Sums:
             for at, each in enumerate(site.index)
         )
         found = ir.Get(cell.sum, site.loc)
+        if self.is_straight and self.is_single(cell):
+            old = ir.Load(site.array, index, site.loc)
+            new = ir.Op("add", (old, found), site.type, site.loc)
+            first += [*made, old]
+            return [found, new, ir.Store(site.array, index, new, site.loc)]
         adds: list[ir.Statement] = [found, ir.Atomic("add", site.array, index, found, None, site.loc)]
         if cell.is_certain:
             return [*made, *adds]
         there = ir.Get(cell.any, site.loc)
         return [*made, there, ir.If(there, ir.Block(adds), ir.Block(), site.loc)]
+
+    def is_single(self, cell: Cell) -> bool:
+        """Returns whether each iteration adds to an element, and no other cell is the same element."""
+        array, key = self.key_of(cell.site)
+        return (
+            cell.is_certain
+            and array in self.alone
+            and all(
+                other is cell
+                or other.site.array is not array
+                or self.numbers.differ(key, self.key_of(other.site)[1])
+                for other in self.cells.values()
+            )
+        )
 
     def again(self, value: ir.Value, made: list[ir.Statement]) -> ir.Value:
         """Returns a value that is the same in all iterations, computed again."""
