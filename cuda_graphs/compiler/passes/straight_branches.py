@@ -139,7 +139,7 @@ def loads_first(block: ir.Block) -> ir.Block:
 
     ptxas does not move loads over divisions and roots, which have branches in them.
     """
-    pure = {each for each in block.body if isinstance(each, (ir.Op, ir.Extent, ir.Load))}
+    pure: set[ir.Statement] = {each for each in block.body if isinstance(each, (ir.Op, ir.Extent, ir.Load))}
     early: set[ir.Statement] = set()
     for each in block.body:
         if isinstance(each, ir.Load):

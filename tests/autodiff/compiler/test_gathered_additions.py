@@ -12,6 +12,7 @@ import pytest
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir, printer
+from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes import gather_additions
 from cuda_graphs.compiler.passes.gather_additions import Prices
@@ -385,6 +386,61 @@ def test_iterations_without_branches_load_all_elements_first():
         kinds[:first] == [ir.Load] * 24
     )  # two vectors of the iteration and of each neighbour, and both sums
     assert ir.Load not in kinds[first:]
+
+
+ENDS = [
+    "for i in range(n):",
+    "    v = x[i] * w[i]",
+    "    if i > 0:",
+    "        v += w[i - 1]",
+    "    y[i] = v + u[t, i] * u[0, i]",
+]
+
+
+def ends(t):
+    given = {
+        "x": floats(9),
+        "w": floats(9, seed=4),
+        "y": floats(9, seed=8),
+        "u": floats(2, 9),
+        "n": 9,
+        "t": t,
+    }
+    return kernel_of(given, *ENDS), given
+
+
+@pytest.mark.parametrize("t", [0, 1])
+def test_sums_of_one_element_under_two_indices_are_both_added(t):
+    program, _ = check(*ends(t))
+    assert is_gathered(program)
+
+
+def test_sums_of_one_array_under_two_names_are_both_added():
+    function, given = ends(1)
+    found = []
+    for prices in (None, STRAIGHT, ALWAYS):
+        memory = memory_of(given)
+        memory["w"], memory["w.grad"] = memory["x"], memory["x.grad"]
+        interpret(gradient_of(function, given, prices).kernel, memory, memory)
+        found.append(memory["x.grad"])
+    for each in found[1:]:
+        np.testing.assert_allclose(each, found[0], rtol=1e-13)
+
+
+def test_branches_on_values_stay_branches():
+    lines = [
+        "for i in range(n):",
+        "    v = x[i] * x[i]",
+        "    if m[i] > 0:",
+        "        v += cg.exp(x[i])",
+        "    if i > 0:",
+        "        v += x[i - 1]",
+        "    y[i] = v",
+    ]
+    given = {"x": floats(9), "y": floats(9), "m": numbers(9), "n": 9}
+    program = gradient_of(kernel_of(given, *lines), given, STRAIGHT)
+    (branch,) = [each for each in program.tasks[0].loop.body.body if isinstance(each, ir.If)]
+    assert [each for each in ir.walk(branch.then) if isinstance(each, ir.Op) and each.name == "exp"]
 
 
 def each_is_root(statement):
