@@ -17,7 +17,7 @@ Gradients overlap no other arrays. The sums read gradients of arrays that the ke
 gradients. This pass therefore compares each gradient with itself only. There the indices that belong to no axis must
 differ by a number, as in x.grad[t, i - 1] and x.grad[t + 1, i].
 
-The order of the additions to an element is fixed then, and the gradient has the same bits in each call.
+The order of the additions to an element is fixed then, for each number of threads.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
     if 0 < i: s = s + f(a[i - 1])       =>              t = s + f(a[select(0 < i, i - 1, i)])
                                                         s = select(0 < i, t, s)
 
-Where the condition does not hold, the iteration computes a value that nobody uses. An element may be loaded there if
+Where the condition does not hold, the iteration computes an unused value. An element may be loaded there if
 every iteration loads the one at its own indices.
 """
 
