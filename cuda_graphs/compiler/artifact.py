@@ -180,12 +180,14 @@ class GradientInfo:
     arrays   (path, bytes of an element, dimensions) of the arrays that come with a call
     written  paths of the arrays that the kernel itself writes
     repeats  (path, line) of each array or field of the kernel that the gradient reads, with the line of the first read
+    gathered  (line, why not) of each loop that adds to other elements than its own, as in ir.Kernel
     """
 
     stacks: tuple[StackInfo, ...]
     arrays: tuple[tuple[str, int, int], ...]
     written: tuple[str, ...]
     repeats: tuple[tuple[str, int], ...]
+    gathered: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)

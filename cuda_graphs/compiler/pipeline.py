@@ -30,6 +30,7 @@ from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
 from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
 from cuda_graphs.compiler.passes.fuse_tasks import NOTHING_AGAIN, Limits, fuse_tasks
 from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
+from cuda_graphs.compiler.passes.gather_additions import Prices, gather_additions
 from cuda_graphs.compiler.passes.limit_loops import limit_loops
 from cuda_graphs.compiler.passes.limit_recursion import limit_recursion
 from cuda_graphs.compiler.passes.lower_random import lower_random
@@ -91,6 +92,7 @@ PASSES: tuple[Pass, ...] = (
         propagate,
         "locals that are written once become their values, and constants are folded, so that bounds are visible",
     ),
+    (gather_additions, "each iteration of a gradient sums up what is added to its own element"),
     (
         demote_atomics,
         "atomics on an element of one iteration alone become plain, so that loops vectorise",
@@ -124,6 +126,7 @@ def lower(
     fuse: str | None = None,
     contracts: bool = False,
     most_again: Limits = NOTHING_AGAIN,
+    prices: Prices | None = None,
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
@@ -137,7 +140,8 @@ def lower(
     `debug` keeps asserts, checks indices, and checks integer results unless `finds_overflow` is False. `graph`, one of
     LOWERINGS, is for graph kernels. With `chain`, consecutive tasks become one launch: "all" tasks, or only "light"
     ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
-    generator may contract floats; `most_again` is the work that an iteration may do again. `mode`, one of MODES, is for
+    generator may contract floats; `most_again` is the work that an iteration may do again; with
+    `prices`, gradients with `fuse` have sums in place of scattered additions. `mode`, one of MODES, is for
     gradients. `checkpoints` is for kernels that have checkpoints. `rules` are those for numbers of the source.
     `exchanges` are the objects whose all_reduce may be inside a resident loop. `early` makes all tasks early, and names
     the arrays that they may read before they wait. `has_warps`: warps of a block may go different ways. `verify_ir`,
@@ -169,8 +173,10 @@ def lower(
                 found = getattr(autodiff, make)(found)
         show(mode, why, found, verify_ir)
     compared = {"fuse": fuse if mode is None else None}
+    is_reverse = mode is not None and split_mode(mode)[0] == "reverse"
     options: dict[Any, dict[str, Any]] = {
         demote_atomics: compared,
+        gather_additions: {"prices": prices if fuse is not None and is_reverse else None},
         fuse_tasks: {"fuse": fuse, "contracts": contracts, "most_again": most_again},
         privatise_atomics: compared,
         split_at_barriers: {"agrees": rules.agrees, "has_warps": has_warps},
@@ -266,6 +272,7 @@ def compile_kernel(
         "fuse": fuse,
         "contracts": target.fast_math,
         "most_again": target.most_again,
+        "prices": target.prices,
         "mode": mode,
         "checkpoints": checkpoints,
         "rules": rules,
@@ -313,7 +320,8 @@ def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
         for each in program.kernel.arrays
         if each.space is ir.Space.PARAM
     )
-    return GradientInfo(stacks, arrays, program.kernel.overwrites, program.kernel.repeats)
+    kernel = program.kernel
+    return GradientInfo(stacks, arrays, kernel.overwrites, kernel.repeats, kernel.gathered)
 
 
 def actual_lowering(plan: ir.Plan, graph: str | None) -> str | None:

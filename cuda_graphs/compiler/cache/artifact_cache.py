@@ -320,7 +320,8 @@ def _gradient(found: dict[str, Any] | None) -> GradientInfo | None:
     stacks = tuple(
         StackInfo(**{name: _tuples(value) for name, value in each.items()}) for each in found["stacks"]
     )
-    return GradientInfo(stacks, *(_tuples(found[name]) for name in ("arrays", "written", "repeats")))
+    names = ("arrays", "written", "repeats", "gathered")
+    return GradientInfo(stacks, *(_tuples(found[name]) for name in names))
 
 
 def _task(found: dict[str, Any]) -> TaskInfo:

@@ -567,6 +567,8 @@ class Kernel:
     parts        of a part of a kernel: the plan of all parts (autodiff/parts.py)
     stack_bytes  the most bytes of the stack of a thread that recursion takes (passes/limit_recursion.py)
     apart        pairs of arrays that calls of this code must not let overlap (passes/demote_atomics.py)
+    gathered     of a gradient: (line, why not) of each loop with additions to other elements than its own; "" if each
+                 iteration computes the sum of its own element (passes/gather_additions.py)
     """
 
     name: str
@@ -582,6 +584,7 @@ class Kernel:
     parts: tuple[Any, ...] = ()
     stack_bytes: int = 0
     apart: tuple[tuple[Array, Array], ...] = ()
+    gathered: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -296,7 +296,7 @@ DERIVATIVES: dict[str, tuple[str, ...] | None] = {
     "add": ("g", "g"),
     "sub": ("g", "-g"),
     "mul": ("g * y", "g * x"),
-    "div": ("g / y", "-(g * x) / (y * y)"),
+    "div": ("g / y", "-(g / y * (x / y))"),
     "mod": ("g", "-(g * floor(x / y))"),
     "float_pow": ("select(equal(y, 0), 0, g * cast(y) * float_pow(x, y - 1))", "0"),
     "neg": ("-g",),

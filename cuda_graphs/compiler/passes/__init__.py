@@ -11,6 +11,7 @@ Other rooms may import:
     demote_atomics        atomics on elements of one iteration
     fuse_tasks            neighbouring tasks as one pass over memory
     fuse_tests            tests of conditions in the last task
+    gather_additions      sums of what iterations add to their neighbours
     index_spaces          indices as a value plus a number
     limit_recursion       most calls of functions inside one another
     limit_loops           most iterations of loops between tasks

@@ -46,6 +46,10 @@ class Numbers:
                 return "number", value.type.name, repr(value.value)
             case ir.Extent():
                 return "extent", value.array, value.axis
+            case ir.Op("mul", (ir.Op("sub", (a, b)) as one, other)) if self.of(one) == self.of(other):
+                return "square of a difference", value.type.name, frozenset(map(self.of, (a, b)))
+            case ir.Op("add" | "mul"):
+                return value.name, value.type.name, *sorted(map(self.of, value.args))
             case ir.Op():
                 return value.name, value.type.name, *map(self.of, value.args)
         return value

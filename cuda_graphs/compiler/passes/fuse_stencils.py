@@ -30,7 +30,7 @@ from .index_spaces import Spaces
 from .recompute import Element, Key, element_of, key_of, values_once, zeroed
 from .task_groups import Access, Group, Pairs, accesses_of, different_spaces
 
-__all__ = ["IF_LARGE", "fuse_stencil", "work"]
+__all__ = ["CALLED", "COSTS", "IF_LARGE", "fuse_stencil", "under", "work"]
 
 Conflict = Callable[[Access, Access, Pairs], str]
 

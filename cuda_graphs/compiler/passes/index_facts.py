@@ -13,7 +13,7 @@ from cuda_graphs.compiler.ir import ir
 
 from .index_spaces import Limit, linear
 
-__all__ = ["Facts"]
+__all__ = ["Facts", "limits"]
 
 # Rows of comparisons -> those with exchanged operands.
 SWAPPED = {"greater": "less", "greater_equal": "less_equal"}

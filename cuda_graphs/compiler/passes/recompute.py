@@ -18,7 +18,7 @@ from .forward_stores import Numbers
 from .index_spaces import linear
 from .propagate import without_unused
 
-__all__ = ["Element", "Key", "element_of", "key_of", "values_once", "zeroed"]
+__all__ = ["Element", "Key", "Moved", "element_of", "key_of", "values_once", "zeroed"]
 
 Key = tuple[
     tuple[int, int], ...
@@ -45,7 +45,7 @@ class Element:
 
     def at_index(self, index: tuple[ir.Value, ...]) -> tuple[list[ir.Statement], ir.Value]:
         """Returns the statements that compute the element at another index, and its value."""
-        copier = _Moved({axis.index: index[at] for axis, at in zip(self.axes, self.at, strict=True)})
+        copier = Moved({axis.index: index[at] for axis, at in zip(self.axes, self.at, strict=True)})
         made = copier.block(self.block).body
         if self.value is not None:
             return made, copier.values.get(self.value, self.value)
@@ -118,7 +118,7 @@ class _Slicer(Copier):
         return [ir.Set(self.local, store.value, store.loc)]
 
 
-class _Moved(Copier):
+class Moved(Copier):
     """Copies statements to another iteration. Each copy has its own locals, and i + 1 - 1 becomes i."""
 
     def __init__(self, values: dict[ir.Value, ir.Value]) -> None:

@@ -16,7 +16,8 @@ from .forward_stores import Numbers, forward_stores
 from .free_order import order_matters
 
 __all__ = [
-    "SINES", "Access", "Extents", "Group", "Pairs", "accesses_of", "are_equal", "different_spaces", "group_of",
+    "REASONS", "SINES", "STRAIGHT", "Access", "Extents", "Group", "Pairs", "accesses_of", "are_equal",
+    "different_spaces", "group_of",
 ]  # fmt: skip
 
 # Statements of iterations that may share a loop. Their order among iterations cannot be seen.

@@ -101,7 +101,7 @@ def kernel(
         default_int: The type of literals without a point, and of `int` in the kernel: cg.i32 or cg.i64. None takes that
             of `cg.default_types`, or cg.i32.
         fuse: Run neighbouring loops as one, with one pass over memory, where that changes no result. `explain` shows
-            which loops are fused, and why others are not.
+            which loops are fused, and why others are not. The additions of gradients of stencils are gathered, too.
         strict: Refuse an implicit conversion that can lose bits or range, which otherwise is a CompileWarning.
 
     Raises:

@@ -29,6 +29,7 @@ __all__ = [
     "Explanation",
     "FunctionExplanation",
     "FusionExplanation",
+    "GatherExplanation",
     "HostCallExplanation",
     "TaskExplanation",
     "explain",
@@ -143,6 +144,24 @@ class FusionExplanation:
 
 
 @dataclass(frozen=True)
+class GatherExplanation:
+    """A loop of a gradient in which several iterations add to one element, as neighbours of a stencil do.
+
+    Attributes:
+        source: The place of the loop, such as "file.py:12".
+        is_gathered: True if one iteration sums up all that is added to an element, so that it needs no atomics.
+        why: The reason for atomics; "" without them.
+    """
+
+    source: str
+    is_gathered: bool
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {'gathered' if self.is_gathered else f'not gathered: {self.why}'}"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Describes calls of a kernel with given argument types; `KernelFunction.explain` makes it, and `str()` prints it.
 
@@ -156,6 +175,8 @@ class Explanation:
         functions: The functions that the tasks call. Functions that are inlined are not among them.
         fusion: The neighbouring tasks that are fused, and the others with the reason; () with `fuse=False`.
         host_calls: The calls of host objects between the tasks, in the order of the source.
+        gathers: The loops of a gradient that add to elements of several iterations. A loop can be listed twice, if some
+            of its additions are gathered and others are not.
     """
 
     kernel: str
@@ -167,6 +188,7 @@ class Explanation:
     functions: tuple[FunctionExplanation, ...] = ()
     fusion: tuple[FusionExplanation, ...] = ()
     host_calls: tuple[HostCallExplanation, ...] = ()
+    gathers: tuple[GatherExplanation, ...] = ()
 
     def __str__(self) -> str:
         parts: list[tuple[str, tuple[Any, ...]]] = [
@@ -174,6 +196,8 @@ class Explanation:
             ("tasks", self.tasks),
             ("fusion", self.fusion),
         ]
+        if self.gathers:
+            parts.append(("additions to neighbours", self.gathers))
         if self.host_calls:
             parts.append(("calls between tasks", self.host_calls))
         if self.functions:
@@ -211,6 +235,9 @@ def html_of(explanation: Explanation) -> str:
         html_table("Tasks", ("name", "kind", "launched with", "parameters", "source"), tasks),
         html_table("Fusion", ("loops", "fused", "notes"), fusion),
     ]
+    if explanation.gathers:
+        gathers = [(each.source, each.is_gathered, each.why) for each in explanation.gathers]
+        tables.append(html_table("Additions to neighbours", ("loop", "gathered", "notes"), gathers))
     if explanation.host_calls:
         calls = [(each.call, ", ".join(each.arrays), each.source) for each in explanation.host_calls]
         tables.append(html_table("Calls between tasks", ("call", "arrays", "source"), calls))
@@ -257,7 +284,11 @@ def explain(
     baked = (*templates(function, annotations, signature), *captured(artifact))
     name, lowering = function.__qualname__, artifact.lowering
     functions, calls = called_functions(artifact), calls_between(artifact, code.co_filename)
-    return Explanation(name, baked, tuple(paths), tasks, lowering, why, functions, fusion, calls)
+    gathers = tuple(
+        GatherExplanation(f"{code.co_filename}:{line}", not reason, reason)
+        for line, reason in (artifact.gradient.gathered if artifact.gradient else ())
+    )
+    return Explanation(name, baked, tuple(paths), tasks, lowering, why, functions, fusion, calls, gathers)
 
 
 def calls_between(artifact: Artifact, file: str) -> tuple[HostCallExplanation, ...]:

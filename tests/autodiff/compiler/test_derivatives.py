@@ -122,6 +122,8 @@ EDGES = [
     ("max", (0.4, np.nan), 0, 1.0),
     ("min", (np.nan, 0.4), 1, 1.0),
     ("mod", (2.3, 0.7), 1, -3.0),
+    ("div", (3e200, 2e180), 1, -7.5e-161),  # the square of the divisor is infinite
+    ("div", (3e-200, 2e-180), 1, -7.5e159),  # and 0
 ]
 
 

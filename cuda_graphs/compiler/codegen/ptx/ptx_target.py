@@ -23,6 +23,7 @@ from cuda_graphs.compiler.codegen.llvm.resident import slots_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.lowerings import FUSIONS
+from cuda_graphs.compiler.passes.gather_additions import Prices
 from cuda_graphs.compiler.passes.make_resident import bin_bytes
 from cuda_graphs.compiler.records import record
 from cuda_graphs.native import llvm
@@ -67,6 +68,7 @@ class Ptx:
     libdevice: str | None = None
     name: ClassVar[str] = "ptx"
     most_again: ClassVar[Mapping[str, int]] = dict.fromkeys(FUSIONS, 64)
+    prices: ClassVar[Prices] = Prices(64, 20, True)
 
     def code(self, text: str) -> bytes:
         """Return the PTX of a program as LLVM text."""
@@ -86,7 +88,17 @@ class Ptx:
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""
-        return self.name, self.fast_math, self.arch, self.version, self.libdevice, *self.most_again.items()
+        return (
+            self.name,
+            self.fast_math,
+            self.arch,
+            self.version,
+            self.libdevice,
+            *self.most_again.items(),
+            self.prices.atomic,
+            self.prices.called,
+            self.prices.is_straight,
+        )
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """Return the image that the driver loads."""
