@@ -76,6 +76,30 @@ def test_variables_keep_their_values_across_pieces_and_loops_end_where_they_shou
     assert cut.tobytes() == whole.tobytes()
 
 
+@cg.func(inline=False)
+def three(a: cg.f64, k: cg.i32) -> tuple[cg.f64, cg.i32, cg.f64]:
+    total = a
+    for i in range(k):
+        total = total * 0.5 + i
+    return total, k + 1, a - total
+
+
+def calls(x: cg.ndarray(cg.f64, 1), y: cg.ndarray(cg.i32, 1)):
+    for _ in range(1):
+        for i in range(x.shape[0]):
+            a, b, c = three(x[i], i % 4)
+            if a > c:
+                y[i] = b
+            x[i] = a + c * b
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_all_results_of_a_call_stay_with_it(size):
+    given_values = {"x": np.linspace(-2, 3, 9), "y": np.zeros(9, "i4")}
+    with pieces_of_size(size):
+        run_all(calls, targets=TARGETS, **given_values)
+
+
 def chained(number):
     """`number` tasks with the same text but for their names, the later ones on what the earlier ones have made."""
     lines = ["def tasks(x: ndarray(i64, 2)):"]

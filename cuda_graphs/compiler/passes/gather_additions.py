@@ -33,7 +33,7 @@ from .copy import Copier
 from .forward_stores import Numbers, forward_stores
 from .fuse_stencils import CALLED, COSTS, work
 from .gathered_loops import Sums, places_of, shift_of
-from .index_spaces import linear
+from .index_spaces import FIXED, leaves_of, linear
 from .recompute import Moved, values_once
 from .settle_locals import needed_for, settled
 from .task_groups import REASONS, STRAIGHT
@@ -128,9 +128,7 @@ def why_not(loop: ir.For) -> str:
 
 
 def is_from_memory(value: ir.Value) -> bool:
-    if isinstance(value, ir.Op):
-        return any(map(is_from_memory, value.args))
-    return not isinstance(value, (ir.Const, ir.Param, ir.Extent))
+    return not all(isinstance(each, FIXED) for each in leaves_of(value))
 
 
 class Scatters:
@@ -298,9 +296,7 @@ class Scatters:
         )
 
     def is_uniform(self, value: ir.Value) -> bool:
-        if isinstance(value, ir.Op):
-            return all(map(self.is_uniform, value.args))
-        return isinstance(value, (ir.Const, ir.Param, ir.Extent)) or value not in self.inside
+        return all(isinstance(each, FIXED) or each not in self.inside for each in leaves_of(value))
 
     def sites(self, arrays: Collection[ir.Array]) -> list[ir.Atomic]:
         """Returns the additions to arrays."""
@@ -333,14 +329,24 @@ class Scatters:
     def late_read(self, sites: list[ir.Atomic]) -> Access | None:
         """Returns an effect that an iteration has before it reads what may be the same element, for these additions."""
         needed = {each for each in ir.walk(needed_for(self.body, sites)) if isinstance(each, ir.Load)}
-        effects: list[ir.Store | ir.Atomic] = []
-        for each in ir.walk(self.body):
+        return self.late_in(self.body, needed, [])
+
+    def late_in(self, block: ir.Block, needed: set[ir.Load], effects: list[Access]) -> Access | None:
+        """Returns such an effect for the loads of a block. `effects`: those before it; those of the block are added."""
+        for each in block.body:
             if isinstance(each, (ir.Store, ir.Atomic)):
                 effects.append(each)
             elif isinstance(each, ir.Load) and each in needed:
                 for effect in effects:
                     if effect.array is each.array and not self.differ(effect, each):
                         return effect
+            before, after = list(effects), effects
+            for inner in ir.blocks_of(each):  # one side of a branch does not come before the other
+                side = list(before)
+                late = self.late_in(inner, needed, side)
+                if late is not None:
+                    return late
+                after += side[len(before) :]
         return None
 
     def conflict(self) -> tuple[ir.Array, str] | None:

@@ -12,13 +12,17 @@ around is out of bounds, which is an error by itself. Sums of signed integers th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.records import record
 
 from .forward_stores import Numbers
 from .task_groups import Extents, are_equal
 
-__all__ = ["Limit", "Spaces", "linear"]
+__all__ = ["FIXED", "Limit", "Spaces", "leaves_of", "linear"]
+
+FIXED = (ir.Const, ir.Param, ir.Extent)  # values that are the same in all iterations of all loops
 
 
 @record
@@ -127,6 +131,18 @@ class Spaces:
             and self.at_most(period, 0, axis.end, 0)
             and self.at_most(axis.end, 0, period, 0)
         )
+
+
+def leaves_of(value: ir.Value) -> Iterator[ir.Value]:
+    """Yields the values from which operations compute a value, each once: they may use one many times."""
+    left, seen = [value], {value}
+    while left:
+        each = left.pop()
+        if not isinstance(each, ir.Op):
+            yield each
+            continue
+        left += [arg for arg in each.args if arg not in seen]
+        seen.update(each.args)
 
 
 def linear(value: ir.Value) -> tuple[ir.Value | None, int]:

@@ -17,7 +17,7 @@ from cuda_graphs.compiler.ir import ir
 from .copy import Copier
 from .forward_stores import Numbers
 from .fuse_stencils import COSTS
-from .index_spaces import linear
+from .index_spaces import FIXED, leaves_of, linear
 
 __all__ = ["loads_first", "straight"]
 
@@ -90,9 +90,7 @@ class _Straight(Copier):
         return False
 
     def is_bound(self, value: ir.Value) -> bool:
-        if isinstance(value, ir.Op):
-            return all(map(self.is_bound, value.args))
-        return isinstance(value, (ir.Const, ir.Param, ir.Extent)) or value in self.indices
+        return all(isinstance(each, FIXED) or each in self.indices for each in leaves_of(value))
 
     def is_harmless(self, statement: ir.Statement) -> bool:
         """Returns whether iterations may run a statement of a branch whose condition does not hold."""
@@ -139,25 +137,15 @@ def loads_first(block: ir.Block) -> ir.Block:
 
     ptxas does not move loads over divisions and roots, which have branches in them.
     """
-    pure: set[ir.Statement] = {each for each in block.body if isinstance(each, (ir.Op, ir.Extent, ir.Load))}
-    early: set[ir.Statement] = set()
+    late: set[ir.Statement] = (
+        set()
+    )  # what depends on locals, and all other statements but loads and operations
     for each in block.body:
-        if isinstance(each, ir.Load):
-            needed = needed_values(each, pure)
-            early |= needed if needed is not None else set()
+        if not isinstance(each, (ir.Op, ir.Extent, ir.Load)) or not late.isdisjoint(ir.operands_of(each)):
+            late.add(each)
+    early: set[ir.Statement] = set()
+    for each in reversed(block.body):
+        if each in early or (isinstance(each, ir.Load) and each not in late):
+            early.update((each, *ir.operands_of(each)))
     first = [each for each in block.body if each in early]
     return ir.Block([*first, *(each for each in block.body if each not in early)])
-
-
-def needed_values(value: ir.Value, pure: set[ir.Statement]) -> set[ir.Statement] | None:
-    """Returns a value of the block with all that it is computed from; None if it depends on a local."""
-    found: set[ir.Statement] = {value}
-    for each in ir.operands_of(value):
-        if isinstance(each, ir.Get):
-            return None
-        if each in pure:
-            more = needed_values(each, pure)
-            if more is None:
-                return None
-            found |= more
-    return found

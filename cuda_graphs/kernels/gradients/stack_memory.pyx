@@ -242,7 +242,8 @@ cdef int check_operands(str name, GradientOperands arrays, const Leaf* leaves) e
             if i != j and a.is_written and a.grad < b.grad_end and b.grad < a.grad_end:
                 raise ValueError(
                     f"gradient of {name}(): the gradients of {arrays.paths[i]!r}, which the kernel writes, and of "
-                    f"{arrays.paths[j]!r} share memory, and the gradient clears the first one: pass arrays with gradients of their own"
+                    f"{arrays.paths[j]!r} share memory, and the gradient reads the first one while it adds to the other: "
+                    "pass arrays with gradients of their own"
                 )
     return 0
 

@@ -359,6 +359,37 @@ def test_iterations_that_read_what_they_store_are_gathered(lines):
     assert "x.grad" not in atomics(program)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["if 0 < i and i < n - 1:", "    y[i] = x[i - 1] + x[i + 1]", "else:", "    y[i] = x[i]"],
+        ["if i == 0:", "    y[i] = x[i + 1]", "else:", "    y[i] = x[i - 1] * x[i]"],
+    ],
+)  # fmt: skip
+def test_a_store_on_one_side_of_a_branch_does_not_come_before_a_read_on_the_other(lines):
+    given = {"x": floats(12), "y": floats(12, seed=8), "n": 12}
+    program, _ = check(kernel_of(given, "for i in range(n):", *(f"    {each}" for each in lines)), given)
+    assert is_gathered(program)
+    assert atomics(program) == []
+
+
+@pytest.mark.timeout(60)
+def test_indices_that_use_a_value_many_times_take_no_longer():
+    """Each round uses the number before it twice: a walk along all paths would take 2**80 steps."""
+    given = {"x": floats(12), "y": floats(12, seed=8), "table": np.linspace(0.0, 1.0, 8), "n": 12}
+    rounds = ["h = h ^ (h << 13)", "h = h ^ (h >> 7)"] * 40
+    lines = [
+        "h = i",
+        *rounds,
+        "s = x[i]",
+        "if i > 0:",
+        "    s += x[i - 1] * 0.5",
+        "y[i] = s * table[h & 7] * x[i]",
+    ]
+    program, _ = check(kernel_of(given, "for i in range(n):", *(f"    {each}" for each in lines)), given)
+    assert is_gathered(program)
+
+
 def test_elements_without_additions_are_not_touched():
     """The loop is longer than x, whose other elements would be out of bounds."""
     given = {"x": floats(9), "y": floats(12)}

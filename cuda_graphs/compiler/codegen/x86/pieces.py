@@ -60,9 +60,10 @@ def pieces_of(task: ir.Task) -> list[Piece]:
             if stays_outside(statement, run.statements):
                 count += own
                 continue
-            if own >= PIECE or statement is task.loop or not is_closed(statement):
+            stays = statement is task.loop or not is_closed(statement)
+            if stays or (own >= PIECE and ir.blocks_of(statement)):
                 count, run = count + run.size, Run()
-            if statement is task.loop or not is_closed(statement):
+            if stays:
                 count += own
                 continue
             run.statements[statement] = None
