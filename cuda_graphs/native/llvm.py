@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CODE_MODEL",
+    "HUGE",
     "LANES",
-    "LARGE",
     "LOCK",
     "SERIAL",
     "InvalidIR",
@@ -52,10 +52,10 @@ CODE_MODEL = {"reloc": "static", "codemodel": "large"}
 # LANES: an emitter has already made vectors of the loops. The search for more of them (SLP), which takes as long as all
 #   other passes, finds nothing.
 # SERIAL: there is no loop, so passes for loops have nothing to do.
-# LARGE: a thousand statements or more, which O3 would unroll far. From Genesis' constraint solver O3 makes 326 kB of
+# HUGE: thousands of statements, which O3 would unroll far. From Genesis' constraint solver O3 makes 326 kB of
 #   PTX in 2.2 s, for which ptxas takes 3.3 s, and O2 250 kB in 1.4 s, for which it takes 2.8 s.
-LANES, SERIAL, LARGE = (f'"cuda_graphs-passes"="{name}"' for name in ("lanes", "serial", "large"))
-LEVELS = {SERIAL: 1, LARGE: 2}
+LANES, SERIAL, HUGE = (f'"cuda_graphs-passes"="{name}"' for name in ("lanes", "serial", "huge"))
+LEVELS = {SERIAL: 1, HUGE: 2}
 # Features of a CPU that no code uses. With AVX-512 DQ, LLVM 22.1 reads mask registers that nothing has written in some
 # loops with the remainders of two indices, and a kernel computes NaN (tests/compiler/test_remainders.py).
 UNUSED = ("avx512dq",)

@@ -159,11 +159,17 @@ def test_llvm_gets_no_part_that_is_much_larger_than_a_piece():
     for i, number in itertools.product(range(n), range(count)):
         if wanted[i] > number / count:
             wanted[i] = wanted[i] * 0.5 + wanted[(i + number) % n]
-    assert llvm.LARGE in Ptx().module(program)
     np.testing.assert_array_equal(run_all(nested(count), x=x, n=n)["x"], wanted)
 
 
-def test_small_tasks_have_no_pieces_and_all_optimisations():
+def test_small_tasks_have_no_pieces():
     program, _ = lower(branches, specialise(branches, {"x": np.zeros(3), "n": 2, "limit": 1.0}))
     assert len(units.units_of(X86().module(program))) == 1
-    assert llvm.LARGE not in Ptx().module(program)
+
+
+@pytest.mark.parametrize("count", [200, 450])
+def test_only_huge_tasks_have_fewer_optimisations_on_gpus(count):
+    program, _ = lower(nested(count), specialise(nested(count), {"x": np.zeros(3), "n": 3}))
+    is_huge = large_tasks.size_of(program.tasks[0].body) >= large_tasks.HUGE
+    assert is_huge == (count == 450)
+    assert (llvm.HUGE in Ptx().module(program)) == is_huge

@@ -6,7 +6,7 @@ Other rooms may import:
     bins         private bins of histograms
     block_loops  loops of blocks of threads
     emitter      the emitter of a task
-    large_tasks  tasks that compile for long
+    large_tasks  the size of tasks
     load_hoisting  loads before computations, and short iterations
     notation     types, numbers and fast-math flags
     resident     resident tasks, and the parameters of entries

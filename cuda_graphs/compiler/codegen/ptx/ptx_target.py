@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import Layout, TaskInfo
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
-from cuda_graphs.compiler.codegen.llvm.large_tasks import is_large
+from cuda_graphs.compiler.codegen.llvm.large_tasks import HUGE, size_of
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.codegen.llvm.resident import slots_of
 from cuda_graphs.compiler.ir import ir
@@ -214,7 +214,7 @@ class Ptx:
             add_sums(e, task, list(sums), self.capability)
         e.block(ir.Block(list(last)))
         e.line("ret void")
-        passes = f" {llvm.LARGE}" if is_large(task.body) else ""
+        passes = f" {llvm.HUGE}" if size_of(task.body) >= HUGE else ""
         return f"define {kind} void @{task.name}({parameters}){attributes}{passes} {{\n{e.text()}\n}}\n"
 
     def receive(self, e: Emitter, slots: Layout) -> str:
