@@ -10,7 +10,7 @@ neighbouring statements whose values no other statement uses:
                                              i64 %a0, float %a1, ptr %a2)
 
 It receives the parameters of the task, and then what the code around it has computed: loop indices and extents in 64
-bits, other values, addresses of arrays of the thread, and addresses of the variables that it shares with that code.
+bits, other values, and the addresses of variables that it shares with that code.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class PieceEmitter(VectorEmitter):
         self.task, self.slots_of_task, self.units = task, slots, units
         self.pieces: dict[
             ir.Statement, tuple[str, Piece]
-        ] = {}  # statement -> its piece, and the name of that
+        ] = {}  # by statement: the name of its piece, and the piece
         self.uses: Counter[ir.Local] = Counter()  # statements of the task that use a variable
         self.parameters: list[str] = []  # of a piece, after those of the task
 
@@ -155,9 +155,9 @@ class PieceEmitter(VectorEmitter):
 
     def call_piece(self, name: str, statements: Piece) -> None:
         """Emit a call of a piece, and the piece as a unit."""
-        block = ir.Block(list(statements))
+        block, own = ir.Block(list(statements)), set(statements)
         piece = PieceEmitter(self.target, {}, self.task, self.slots_of_task, self.units)
-        piece.pieces = {each: other for each, other in self.pieces.items() if each not in statements}
+        piece.pieces = {each: other for each, other in self.pieces.items() if each not in own}
         piece.uses, piece.alias_types, piece.workers = self.uses, self.alias_types, self.workers
         inputs, given = Inputs(block), list[str]()
         receive(piece, tuple(each for each in self.slots_of_task if is_used(*each, inputs)))
@@ -179,11 +179,8 @@ class PieceEmitter(VectorEmitter):
         kinds = ", ".join(["ptr, ptr, ptr, i64, i64", *(each.rpartition(" ")[0] for each in given)])
         self.declare(name, f"declare {HIDDEN}void @{name}({kinds})")
         self.line(f"call void @{name}({', '.join([PARAMETERS, *given])})")
-        self.units.append(
-            unit_of(
-                name, [function(piece, name, passes_of(block), HIDDEN, piece.parameters)], piece.declarations
-            )
-        )
+        text = function(piece, name, passes_of(block), HIDDEN, piece.parameters)
+        self.units.append(unit_of(name, [text], piece.declarations))
 
 
 def is_used(slot: Slot, what: ir.Array | ir.Param | ir.Condition, inputs: Inputs) -> bool:
