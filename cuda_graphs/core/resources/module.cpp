@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "context.hpp"
@@ -93,16 +92,6 @@ CUresult ask_parameters(KernelBox& box) {
     return CUDA_SUCCESS;
 }
 
-// Returns whether an image is PTX with several entries.
-bool has_entries(const void* image) {
-    constexpr std::string_view kEntry = ".entry";
-    const auto* text = static_cast<const char*>(image);
-    if (*text != '/' && *text != '.') return false;  // other formats may contain zeros
-    const std::string_view ptx = text;
-    const std::size_t first = ptx.find(kEntry);
-    return first != std::string_view::npos && ptx.find(kEntry, first + 1) != std::string_view::npos;
-}
-
 }  // namespace
 
 bool LibraryBox::finish() noexcept {
@@ -122,13 +111,7 @@ LibraryHandle load_library(const void* image, bool prints) {
     auto box = make_box<LibraryBox>();
     const RelaxedCapture relaxed;
     CU_TRY(relaxed.status());
-    // The driver optimises several entries in as many threads as there are CPUs. With one entry it would take longer.
-    CUjit_option threads = CU_JIT_SPLIT_COMPILE;
-    void* all = nullptr;
-    const bool loads_in_threads = has_entries(image) && driver().cuLibraryLoadData(&box->raw, image, &threads, &all, 1,
-                                                                                   nullptr, nullptr, 0) == CUDA_SUCCESS;
-    if (!loads_in_threads)  // drivers before CUDA 13 do not know the option
-        CU_TRY(driver().cuLibraryLoadData(&box->raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CU_TRY(driver().cuLibraryLoadData(&box->raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
     return handle_of(std::move(box));
 }
 

@@ -183,24 +183,6 @@ TEST(Creator, ThatFailsNotesTheCallAndLeavesNothing) {
     }
 }
 
-TEST(Library, OfSeveralEntriesIsLoadedInOneThreadIfTheDriverKnowsNoThreads) {
-    const std::vector<std::pair<const char*, int>> cases = {
-        {"// PTX\n.visible .entry a() {}\n.visible .entry b() {}\n", 2},
-        {".version 8.0\n.entry a() {}\n.entry b() {}\n", 2},
-        {"// PTX\n.visible .entry a() {}\n", 1},
-        {"\177ELF .entry .entry", 1},
-    };
-    for (const auto& [image, tries] : cases) {
-        const int before = fake::calls("cuLibraryLoadData");
-        CHECK(bool(load_library(image, false)));
-        CHECK(fake::calls("cuLibraryLoadData") == before + 1);
-        fake::fail_next("cuLibraryLoadData", CUDA_ERROR_INVALID_VALUE);
-        CHECK(bool(load_library(image, false)) == (tries == 2));
-        CHECK(fake::calls("cuLibraryLoadData") == before + 1 + tries);
-        CHECK(take_noted_error().status == (tries == 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE));
-    }
-}
-
 TEST(Creator, ThatCannotEnterItsContextMakesNothing) {
     fake::fail_next("cuCtxPushCurrent", CUDA_ERROR_INVALID_CONTEXT);
     CHECK(!create_stream(context(), 0, 0));
