@@ -12,10 +12,10 @@ The first loop on the right computes in registers what other iterations would ha
 (gathered_loops.py). The second loop has all other effects. They wait for the first loop, since its iterations read what
 the effects change.
 
-Nothing may change what the sums read. Calls of gradients guarantee most of it (kernels/gradients/stack_memory.pyx).
-Gradients overlap no other arrays. The sums read gradients of arrays that the kernel writes, and these overlap no other
-gradients. This pass therefore compares each gradient with itself only. There the indices that belong to no axis must
-differ by a number, as in x.grad[t, i - 1] and x.grad[t + 1, i].
+Nothing may change what the sums read. Calls of gradients guarantee most of it (`check_operands` in
+kernels/gradients/stack_memory.pyx). Gradients overlap no other arrays. The sums read gradients of arrays that the
+kernel writes, and these overlap no other gradients. This pass therefore compares each gradient with itself only. There
+the indices that belong to no axis must differ by a number, as in x.grad[t, i - 1] and x.grad[t + 1, i].
 
 The order of the additions to an element is fixed then, for each number of threads.
 """
@@ -41,15 +41,15 @@ from .task_groups import REASONS, STRAIGHT
 __all__ = ["Prices", "gather_additions"]
 
 Access = ir.Load | ir.Store | ir.Atomic
-MOST_STATEMENTS = (
-    10_000  # of sums before they share work: compiling 27 neighbours, 4,000 statements, takes 0.5 s
-)
+MOST_STATEMENTS = 10_000  # of sums before they share work; sums of 27 neighbours have 4,000
 
 
 @record
 class Prices:
-    """What a target pays for an atomic addition, and for a function that is called: a number of plain additions.
+    """Costs of a target, in plain additions.
 
+    atomic       of an atomic addition
+    called       of a function that is called, such as exp
     is_straight  branches at the ends of loops are worth being replaced (straight_branches.py)
     """
 
@@ -79,7 +79,7 @@ class _Gatherer(Copier):
         self.notes: dict[tuple[int, str], None] = {}
 
     def For(self, loop: ir.For) -> list[ir.Statement]:  # noqa: N802
-        if not loop.parallel:
+        if not loop.parallel:  # parallel loops are at the top level or in conditionals, and in no other loop
             return [loop]
         scatters = Scatters(loop, self.written)
         made = scatters.gathered(self.prices)

@@ -178,7 +178,7 @@ class Sums:
     def join(self, body: list[ir.Statement], made: list[ir.Statement], is_other: bool) -> None:
         """Adds the statements for one shift. The branch of another iteration joins an earlier one of its condition.
 
-        It may, as it adds to sums and uses only what it computes itself.
+        It may, as all that another iteration adds is one guarded branch, which uses only what it computes itself.
         """
         for each in made:
             found = None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["HUGE", "is_large", "size_of"]
+__all__ = ["is_huge", "is_large"]
 
 LARGE = 1000  # statements from which on the code for a CPU has pieces
 # Statements from which on the code for a GPU is made at O2. From 1,000 on, steps of MPM in Genesis became slower: 539
@@ -22,3 +22,8 @@ def size_of(body: ir.Block) -> int:
 def is_large(body: ir.Block) -> bool:
     """Return whether the body of a task has pieces on a CPU."""
     return size_of(body) >= LARGE
+
+
+def is_huge(body: ir.Block) -> bool:
+    """Return whether the body of a task is optimised less far on a GPU."""
+    return size_of(body) >= HUGE

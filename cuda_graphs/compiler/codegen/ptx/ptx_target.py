@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Set
+from dataclasses import astuple
 from functools import partial
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import Layout, TaskInfo
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
-from cuda_graphs.compiler.codegen.llvm.large_tasks import HUGE, size_of
+from cuda_graphs.compiler.codegen.llvm.large_tasks import is_huge
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.codegen.llvm.resident import slots_of
 from cuda_graphs.compiler.ir import ir
@@ -95,9 +96,7 @@ class Ptx:
             self.version,
             self.libdevice,
             *self.most_again.items(),
-            self.prices.atomic,
-            self.prices.called,
-            self.prices.is_straight,
+            *astuple(self.prices),
         )
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
@@ -214,7 +213,7 @@ class Ptx:
             add_sums(e, task, list(sums), self.capability)
         e.block(ir.Block(list(last)))
         e.line("ret void")
-        passes = f" {llvm.HUGE}" if size_of(task.body) >= HUGE else ""
+        passes = f" {llvm.HUGE}" if is_huge(task.body) else ""
         return f"define {kind} void @{task.name}({parameters}){attributes}{passes} {{\n{e.text()}\n}}\n"
 
     def receive(self, e: Emitter, slots: Layout) -> str:

@@ -16,7 +16,7 @@ __all__ = ["HIDDEN", "INTERNAL", "PARAMETERS", "function", "passes_of", "receive
 
 INTERNAL = "internal "  # the linkage of functions that LLVM may inline
 HIDDEN = "hidden "  # that of functions which other units call
-PARAMETERS = "ptr %launch, ptr %params, ptr %shared, i64 %first, i64 %end"
+PARAMETERS = "ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end"
 
 
 def receive(e: Emitter, slots: Layout) -> None:
@@ -34,7 +34,7 @@ def function(e: Emitter, name: str, passes: str = "", linkage: str = "", further
         further: Types and names of parameters after the usual ones.
     """
     e.line("ret void")
-    given = ", ".join([PARAMETERS.replace("%shared", "noalias %shared"), *further])
+    given = ", ".join([PARAMETERS, *further])
     return f"define {linkage}void @{name}({given}) {passes} {{\n{e.text()}\n}}\n"
 
 

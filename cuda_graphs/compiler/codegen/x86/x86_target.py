@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import STOP, Layout, TaskInfo, settings_of, shared_layout
@@ -89,9 +90,7 @@ class X86:
             self.instrumented,
             identity(),
             *self.most_again.items(),
-            self.prices.atomic,
-            self.prices.called,
-            self.prices.is_straight,
+            *astuple(self.prices),
         )
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
