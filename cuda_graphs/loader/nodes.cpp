@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "core/driver/device_count.hpp"
+#include "core/driver/driver_facts.hpp"
 #include "core/driver/table.hpp"
 #include "core/graphs/definition_shape.hpp"
 #include "core/graphs/node_order.hpp"

@@ -5,14 +5,14 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "device_count.hpp"
+#include "driver_facts.hpp"
 #include "serial.hpp"
 
 namespace cg {
 
 namespace detail {
 DriverTable table;
-int device_count = 0;
+DriverFacts facts;
 }  // namespace detail
 
 namespace {
@@ -75,9 +75,11 @@ std::string load_driver(const char* path) {
         const CUresult status = filled.cuInit(0);
         if (status != CUDA_SUCCESS) problem = "its cuInit returns " + describe(filled, status);
     }
-    int count = 0;
-    if (problem.empty() && (filled.cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0))
+    detail::DriverFacts facts;
+    if (problem.empty() && (filled.cuDeviceGetCount(&facts.device_count) != CUDA_SUCCESS || facts.device_count == 0))
         problem = "it has no device";
+    if (problem.empty() && filled.cuDriverGetVersion(&facts.version) != CUDA_SUCCESS)
+        problem = "it does not tell its version";
     if (!problem.empty()) {
         dlclose(opened);
         return problem;
@@ -85,7 +87,7 @@ std::string load_driver(const char* path) {
     library = opened;
     serialise(filled);
     detail::table = filled;
-    detail::device_count = count;
+    detail::facts = facts;
     pthread_atfork(nullptr, nullptr, forget_driver);
     return {};
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_scope.hpp"
 
-#include "core/driver/device_count.hpp"
+#include "core/driver/driver_facts.hpp"
 #include "core/driver/table.hpp"
 #include "core/handles/error.hpp"
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cython declarations of device_scope.hpp, peer_access.hpp and core/driver/device_count.hpp."""
+"""Cython declarations of device_scope.hpp, peer_access.hpp and core/driver/driver_facts.hpp."""
 
 from libc.stddef cimport size_t
 from libcpp cimport bool as cpp_bool
@@ -11,7 +11,7 @@ from .handles cimport StreamHandle
 cdef extern from "<cuda.h>" nogil:
     CUresult CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
 
-cdef extern from "core/driver/device_count.hpp" namespace "cg" nogil:
+cdef extern from "core/driver/driver_facts.hpp" namespace "cg" nogil:
     cpp_bool has_several_devices() noexcept
 
 cdef extern from "core/resources/device_scope.hpp" namespace "cg" nogil:

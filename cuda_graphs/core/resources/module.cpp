@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "context.hpp"
+#include "core/driver/driver_facts.hpp"
 #include "core/driver/table.hpp"
 #include "core/handles/deferred.hpp"
 #include "core/handles/error.hpp"
@@ -92,6 +94,17 @@ CUresult ask_parameters(KernelBox& box) {
     return CUDA_SUCCESS;
 }
 
+// Returns whether an image is PTX with several entries, which the driver can translate side by side. With one entry,
+// threads would only cost time.
+bool has_entries(const void* image) {
+    constexpr std::string_view kEntry = ".entry";
+    const auto* text = static_cast<const char*>(image);
+    if (*text != '/' && *text != '.') return false;  // other formats may contain zeros
+    const std::string_view ptx = text;
+    const std::size_t first = ptx.find(kEntry);
+    return first != std::string_view::npos && ptx.find(kEntry, first + 1) != std::string_view::npos;
+}
+
 }  // namespace
 
 bool LibraryBox::finish() noexcept {
@@ -111,7 +124,10 @@ LibraryHandle load_library(const void* image, bool prints) {
     auto box = make_box<LibraryBox>();
     const RelaxedCapture relaxed;
     CU_TRY(relaxed.status());
-    CU_TRY(driver().cuLibraryLoadData(&box->raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CUjit_option threads = CU_JIT_SPLIT_COMPILE;
+    void* as_many_as_cpus = nullptr;
+    const unsigned options = can_translate_in_threads() && has_entries(image) ? 1 : 0;
+    CU_TRY(driver().cuLibraryLoadData(&box->raw, image, &threads, &as_many_as_cpus, options, nullptr, nullptr, 0));
     return handle_of(std::move(box));
 }
 

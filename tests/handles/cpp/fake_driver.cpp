@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_driver.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -19,6 +20,7 @@ std::vector<std::string> ends;             // guarded by mutex
 std::vector<std::uintptr_t> free_numbers;  // guarded by mutex; raw values are reused, as by a real driver
 std::uintptr_t next_number = 16;           // guarded by mutex
 thread_local CUcontext current = nullptr;
+std::atomic<unsigned> load_options = 0;
 
 // Counts a call. Returns the failure that was requested for this function, once.
 CUresult note(const char* function) {
@@ -87,6 +89,10 @@ int calls(const std::string& function) {
     return counts[function];
 }
 
+unsigned options_of_last_load() {
+    return load_options;
+}
+
 std::vector<std::string> destroyed() {
     const std::lock_guard lock(mutex);
     return ends;
@@ -150,8 +156,11 @@ void reset() {
     table.cuMemFree = [](CUdeviceptr p) { return end("cuMemFree", "memory", p); };
     table.cuMemHostAlloc = [](void** p, std::size_t, unsigned) { return make("cuMemHostAlloc", p); };
     table.cuMemFreeHost = [](void* p) { return end("cuMemFreeHost", "memory", p); };
-    table.cuLibraryLoadData = [](CUlibrary* l, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
-                                 unsigned) { return make("cuLibraryLoadData", l); };
+    table.cuLibraryLoadData = [](CUlibrary* l, const void*, CUjit_option*, void**, unsigned options, CUlibraryOption*,
+                                 void**, unsigned) {
+        load_options = options;
+        return make("cuLibraryLoadData", l);
+    };
     table.cuLibraryUnload = [](CUlibrary l) { return end("cuLibraryUnload", "library", l); };
     table.cuGraphCreate = [](CUgraph* g, unsigned) { return make("cuGraphCreate", g); };
     table.cuGraphGetNodes = [](CUgraph, CUgraphNode*, size_t* count) {

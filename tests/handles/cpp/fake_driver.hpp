@@ -27,6 +27,9 @@ void forget_alive();
 // Returns the number of calls of a function since reset().
 int calls(const std::string& function);
 
+// Returns how many options the last cuLibraryLoadData got.
+unsigned options_of_last_load();
+
 // Returns the destroyed objects in order, e.g. "stream 3".
 std::vector<std::string> destroyed();
 

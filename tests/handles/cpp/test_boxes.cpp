@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "check.hpp"
+#include "core/driver/driver_facts.hpp"
 #include "core/driver/table.hpp"
 #include "core/handles/error.hpp"
 #include "core/handles/registry.hpp"
@@ -181,6 +182,27 @@ TEST(Creator, ThatFailsNotesTheCallAndLeavesNothing) {
         CHECK(live() == before);
         CHECK(fake::alive() == alive);
     }
+}
+
+TEST(Library, OfSeveralEntriesIsTranslatedInThreadsByADriverThatKnowsThem) {
+    struct Case {
+        const char* image;
+        int driver;
+        unsigned options;
+    };
+    const std::vector<Case> cases = {
+        {"// PTX\n.visible .entry a() {}\n.visible .entry b() {}\n", 13000, 1},
+        {".version 8.0\n.entry a() {}\n.entry b() {}\n", 13010, 1},
+        {".version 8.0\n.entry a() {}\n.entry b() {}\n", 12090, 0},
+        {"// PTX\n.visible .entry a() {}\n", 13000, 0},
+        {"\177ELF .entry .entry", 13000, 0},
+    };
+    for (const Case& each : cases) {
+        cg::detail::facts.version = each.driver;
+        CHECK(bool(load_library(each.image, false)));
+        CHECK(fake::options_of_last_load() == each.options);
+    }
+    cg::detail::facts.version = 0;
 }
 
 TEST(Creator, ThatCannotEnterItsContextMakesNothing) {
