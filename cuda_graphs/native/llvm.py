@@ -16,11 +16,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import trace
+from .library_text import Library
+from .versions import state_of
 
 if TYPE_CHECKING:
     from llvmlite.binding import ModuleRef, TargetMachine
@@ -174,12 +176,14 @@ def ptx_codes(texts: Sequence[str], arch: str, version: int, libdevice: str | No
     `arch` is the architecture ("sm_90"), `version` that of the ISA (83: 8.3), `libdevice` the path of the math library.
     """
     with LOCK:
-        return in_parallel(lambda text: _ptx(text, arch, version, libdevice), texts)
+        needs_library = libdevice is not None and any(map(uses_libdevice, texts))
+        library = _library(libdevice, state_of(libdevice)) if libdevice and needs_library else None
+        return in_parallel(lambda text: _ptx(text, arch, version, library), texts)
 
 
-def _ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
+def _ptx(text: str, arch: str, version: int, library: Library | None) -> str:
     machine = gpu_machine(arch, version)
-    module = _optimised(text, machine, library=libdevice if uses_libdevice(text) else None)
+    module = _optimised(text, machine, library=library if uses_libdevice(text) else None)
     with trace.timed("LLVM code generation"):
         found = _emitted(machine, module, is_object=False).decode()
     trace.show(trace.ASSEMBLY, "PTX", found)
@@ -187,15 +191,22 @@ def _ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
 
 
 def uses_libdevice(text: str) -> bool:
-    """Return whether a module calls functions of libdevice. Linking and optimising it takes some 100 ms a module."""
+    """Return whether a module calls functions of libdevice."""
     return "@__nv_" in text
+
+
+@lru_cache(maxsize=1)
+def _library(path: str, state: str) -> Library:
+    """Return the library in a file of bitcode. `state` is that of the file, which another one may replace."""
+    with trace.timed(f"LLVM reads {path}"):
+        return Library(str(binding().parse_bitcode(Path(path).read_bytes(), binding().create_context())))
 
 
 def _optimised(
     text: str,
     machine: TargetMachine,
     *,
-    library: str | None = None,
+    library: Library | None = None,
     rewrite: Callable[[str], str] | None = None,
 ) -> ModuleRef:
     """Return the module, optimised at O3 with vectorisation.
@@ -310,10 +321,11 @@ def _rewritten(module: ModuleRef, machine: TargetMachine, rewrite: Callable[[str
     return module
 
 
-def _link(module: ModuleRef, library: str) -> None:
-    """Link a library into the module. Its functions become internal, so that unused ones are dropped."""
+def _link(module: ModuleRef, library: Library) -> None:
+    """Link the functions of a library that the module calls. They become internal, so that inlined ones are dropped."""
     own = {function.name for function in module.functions if not function.is_declaration}
-    other = binding().parse_bitcode(Path(library).read_bytes(), module._context)
+    called = [function.name for function in module.functions if function.is_declaration]
+    other = binding().parse_assembly(library.part(called), module._context)
     other.triple, other.data_layout = module.triple, module.data_layout
     module.link_in(other)
     for function in module.functions:

@@ -142,36 +142,24 @@ class Ptx:
         return e.call(f"__nv_{name}" + ("f" if type.size == 4 else ""), t, [(t, arg) for arg in args])
 
     def module(self, program: ir.Program) -> str:
-        """Return the program as LLVM text: a unit for each entry, but one for all that need libdevice."""
-        steps = list(ir.steps_of(program.plan))
-        units = [self.unit([step], program) for step in steps]
-        needy = [llvm.uses_libdevice(unit.text) for unit in units]
-        if sum(needy) > 1:
-            units = [unit for unit, needs in zip(units, needy, strict=True) if not needs]
-            units.append(
-                self.unit([step for step, needs in zip(steps, needy, strict=True) if needs], program)
-            )
-        return joined(units)
+        """Return the program as LLVM text: a unit for each entry."""
+        return joined([self.unit(step, program) for step in ir.steps_of(program.plan)])
 
-    def unit(self, steps: list[int | ir.Resident], program: ir.Program) -> Unit:
-        """Return a module with the entries of steps. Only a module of one entry has a name."""
+    def unit(self, step: int | ir.Resident, program: ir.Program) -> Unit:
+        """Return a module with the entry of a step. That of a resident launch has no name."""
         declarations: dict[str, str] = {}
-        functions = []
-        for step in steps:
-            if isinstance(step, ir.Resident):
-                functions += self.resident(step, program, declarations)
-            else:
-                task = program.tasks[step]
-                blocks = 0 if task.loop is None else task.loop.block_dim
-                slots = slots_of(step, program)
-                early = program.early_loads if self.is_early(program) else None
-                memory = BinMemory(f"{task.name}_bins", bin_bytes([task]), in_turn=False)
-                functions.append(
-                    self.task(task, declarations, slots, ENTRY, required_threads(blocks), memory, early)
-                )
-        name = program.tasks[step].name if isinstance(step, int) else step.name
+        if isinstance(step, ir.Resident):
+            name, functions = "", self.resident(step, program, declarations)
+        else:
+            task = program.tasks[step]
+            name = task.name
+            blocks = 0 if task.loop is None else task.loop.block_dim
+            slots = slots_of(step, program)
+            early = program.early_loads if self.is_early(program) else None
+            memory = BinMemory(f"{name}_bins", bin_bytes([task]), in_turn=False)
+            functions = [self.task(task, declarations, slots, ENTRY, required_threads(blocks), memory, early)]
         text = "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *METADATA, ""])
-        return Unit(name if len(steps) == 1 and isinstance(step, int) else "", text)
+        return Unit(name, text)
 
     def is_early(self, program: ir.Program) -> bool:
         """Return whether entries wait for earlier ones."""
