@@ -28,7 +28,6 @@ ARRAYS = {
     "temporary": ir.Array("s.0", t.f32, 0, ir.Space.TEMP, ()),
     "other temporary": ir.Array("s.1", t.f32, 0, ir.Space.TEMP, ()),
     "a field called as a temporary": ir.Array("s.0", t.f32, 0, ir.Space.FIELD, ()),
-    "own": ir.Array("own", t.f32, 1, ir.Space.LOCAL, (4,)),
     "shared": ir.Array("shared", t.f32, 1, ir.Space.SHARED, (4,)),
 }
 PARAMETERS = {"x", "y", "of vectors"}
@@ -52,7 +51,7 @@ def test_tasks_say_the_alias_classes_that_arrays_share():
     assert said["n"] == ("i32",)
     assert said["field"] == ("f32", "field")
     assert said["temporary"] == ("temporary", "s.0")
-    assert said["own"] is said["shared"] is None
+    assert said["shared"] is None
 
 
 def code(source, target, **arguments):

@@ -278,7 +278,7 @@ class Reverse:
         """Return the local that holds an adjoint."""
         if carrier not in self.adjoints:
             name = carrier.name if isinstance(carrier, ir.Local) else "value"
-            made = self.adjoints[carrier] = ir.Local(f"{name}.adjoint", carrier.type)
+            made = self.adjoints[carrier] = ir.Local(f"{name}.adjoint", carrier.type, is_adjoint=True)
             owner = self.unit
             of_kernel = (
                 self.points.unit_of.get(carrier) is self.points.root

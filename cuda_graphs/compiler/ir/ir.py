@@ -190,10 +190,11 @@ class LoopIndex(Value):
 
 @dataclass(eq=False, slots=True)
 class Local:
-    """A mutable variable of a thread."""
+    """A mutable variable of a thread. That of an adjoint is 0 at first, and then a sum."""
 
     name: str
     type: ScalarType
+    is_adjoint: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -70,7 +70,6 @@ class Space(Enum):
     FIELD = "field"  # shape and address are known at compile time: constants of the specialisation
     TEMP = "temp"  # of the kernel: carries values from task to task
     SHARED = "shared"  # of a block of threads
-    LOCAL = "local"  # of a thread
 
 
 @dataclass(eq=False, slots=True)

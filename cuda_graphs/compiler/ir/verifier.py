@@ -232,7 +232,7 @@ class _Verifier:
         if isinstance(array, ir.Local):
             self.law(4, array in self.defined, statement, f"{array.name} is changed before it is written")
             return
-        own = array.space in (ir.Space.LOCAL, ir.Space.SHARED)
+        own = array.space is ir.Space.SHARED
         self.law(10, own or array in self.arrays, statement, f"{array.path} is not declared")
         self.law(
             5, len(statement.index) == array.ndim, statement, f"{array.path} has {array.ndim} dimensions"

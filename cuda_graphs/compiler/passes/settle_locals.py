@@ -17,8 +17,6 @@ from .copy import Copier
 
 __all__ = ["needed_for", "settled"]
 
-ADJOINT = ".adjoint"  # the end of the names of locals that autodiff/ makes
-
 
 def settled(body: ir.Block) -> ir.Block:
     """Returns an iteration of straight code with branches. Locals pass values only where branches decide on them."""
@@ -77,7 +75,7 @@ class _Settler(Copier):
     def is_nothing(self, value: ir.Value) -> bool:
         """Returns whether a value is that of an adjoint before anything is added."""
         found = self.values.get(value)
-        is_adjoint = isinstance(value, ir.Get) and value.local.name.endswith(ADJOINT)
+        is_adjoint = isinstance(value, ir.Get) and value.local.is_adjoint
         return is_adjoint and isinstance(found, ir.Const) and float(found.value) == 0
 
 

@@ -135,7 +135,6 @@ def accesses_of(block: ir.Block, axes: tuple[ir.Axis, ...]) -> list[Access]:
         )
         for each in ir.walk(block)
         if isinstance(each, (ir.Load, ir.Store, ir.Atomic)) and isinstance(each.array, ir.Array)
-        and each.array.space is not ir.Space.LOCAL
     ]  # fmt: skip
 
 

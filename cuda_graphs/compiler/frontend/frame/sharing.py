@@ -26,7 +26,7 @@ def is_shared(frame: Frame, target: Any) -> bool:
                 return True
             scope = scope.parent
         return False
-    return target.array.space is not ir.Space.LOCAL
+    return True
 
 
 def leaves(found: Any) -> list[Any]:
