@@ -141,3 +141,52 @@ stream.sync()
 """
     child = run_child(code)
     assert (child.returncode, child.stdout, child.stderr) == (0, "of a callback\n", "")
+
+
+@pytest.fixture
+def come_between(driver_table):
+    """Calls a function after the driver was asked for the parameters of a callback, as if by another thread, once."""
+
+    def prepare(action):
+        original, left = driver_table.original("cuGraphHostNodeGetParams"), [action]
+
+        def read(*words):
+            status = original(*words)
+            if left:
+                left.pop()()
+            return status
+
+        driver_table.replace("cuGraphHostNodeGetParams", read)
+
+    return prepare
+
+
+def test_a_callback_that_is_replaced_while_it_is_read_is_read_again(come_between):
+    calls = []
+    g = cg.GraphDef()
+    node = g.callback(lambda: calls.append(1))
+    second = calls.clear
+    come_between(lambda: node.update(second))
+    assert node.callback_fn == second
+    assert node.callback_fn == second
+
+
+def test_reading_a_callback_while_the_definition_is_instantiated_again_is_safe(come_between, run):
+    """The second executable gives the node a callback of its own. That of the first one goes with it."""
+    calls = []
+    g = cg.GraphDef()
+    node = g.callback(lambda: calls.append(1))
+    kept = []
+
+    def instantiate():
+        first = g.instantiate()
+        kept.append(g.instantiate())
+        first.close()
+
+    come_between(instantiate)
+    function = node.callback_fn
+    function()
+    assert node.callback_fn is function
+    kept[0].launch(cg.Device().default_stream)
+    cg.Device().sync()
+    assert calls == [1, 1]

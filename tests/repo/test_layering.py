@@ -103,7 +103,7 @@ ORDER = {
     ],
     "native": [
         "__init__",
-        ("access_sites", "disk_cache", "function_text", "image", "linker", "trace", "versions"),
+        ("access_sites", "disk_cache", "function_text", "image", "library_text", "linker", "trace", "versions"),
         ("llvm", "object_merge"),
         ("host_cpu", "loaded_code", "units"),
     ],

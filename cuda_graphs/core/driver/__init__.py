@@ -9,7 +9,7 @@ Other rooms may import:
     choice      The driver of the process, and the reason for its choice.
     cuda        Cython declarations of the driver table.
     cuda_graph  The same for graphs.
-    device_count  The number of devices.
+    driver_facts  What the driver was asked once: its version, and the number of devices.
     functions   The list of driver functions.
     seam        Errors of driver calls, and the plug of the host driver.
     table       The table of driver functions for C++.

@@ -278,6 +278,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         unique_ptr[NodeParameters] parameters
         Opaque call
         shared_ptr[NodeSpec] loaded
+        unsigned changes
 
     cppclass NodeRecord:
         CUgraphNode raw

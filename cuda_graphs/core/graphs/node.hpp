@@ -66,6 +66,7 @@ struct NodeMetadata {
     std::unique_ptr<NodeParameters> parameters;       // null for a node without named parameters
     Opaque call;                                      // the NodeCall of a node that compiled code made; a Python object
     std::shared_ptr<NodeSpec> loaded;                 // parameters, without owners, until they change; null if not read
+    unsigned changes = 0;                             // of the parameters; may overflow
 };
 
 struct NodeRecord {

@@ -26,6 +26,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     GraphMemoryRef,
     NodeAccesses,
     NodeKind,
+    NodeMetadata,
     NodeParameters,
     NodeRecord,
     NodeSpec,
@@ -78,6 +79,18 @@ cdef int show_place(NodeSpec& spec, const GraphMemoryRef& place) except -1:
         spec.params.free.dptr = place.get().start()
     else:
         spec.params.alloc.dptr, spec.params.alloc.bytesize = place.get().start(), place.get().size()
+    return 0
+
+
+cdef unsigned changes_of(const NodeRecord* record) noexcept:
+    """Return the number of changes of the parameters of a node."""
+    return record.metadata.get().changes if record.metadata else 0
+
+
+cdef int note_change(NodeMetadata& node) noexcept:
+    """Forget the parameters that were read, also those that another thread is reading now."""
+    node.changes += 1
+    node.loaded.reset()
     return 0
 
 
@@ -328,9 +341,14 @@ cdef class GraphNode(InsertionPoint):
     cdef NodeRecord* _load(self, NodeSpec& spec) except NULL:
         cdef NodeRecord* record = self._record()
         cdef CUresult status
-        spec.begin(record.kind)
-        with nogil:
-            status = load_node(record.raw, spec)
+        cdef unsigned before
+        while True:
+            before = changes_of(record)
+            spec.begin(record.kind)
+            with nogil:
+                status = load_node(record.raw, spec)
+            if changes_of(record) == before:
+                break  # else what was read may be gone: an instantiation in another thread gives a node a new callback
         if status:
             # The given name only: reading the function name would call the driver and fail in the same way.
             check_attempt(status, f"read the parameters of {self._label_with_holders(given_name(record), True)}")
@@ -365,10 +383,9 @@ cdef class GraphNode(InsertionPoint):
             slot = OwnerSlot()
             if spec.owners:
                 attach(graph, spec.owners, &slot)
-        if record.metadata:
-            record.metadata.get().loaded.reset()
         with nogil:
             status = set_node(record.raw, spec)
+        note_change(record.make_metadata())
         if status:
             if not keeps:
                 graph.owners.rollback(slot)
@@ -379,8 +396,7 @@ cdef class GraphNode(InsertionPoint):
             graph.owners.commit(graph.raw, slot, record[0])
         if record.kind == NodeKind.kMemset or record.kind == NodeKind.kChild:
             advance_memset_version(graph[0])
-        if parameters or record.metadata:
-            record.make_metadata().parameters.swap(parameters)
+        record.make_metadata().parameters.swap(parameters)
         return 0
 
     # Methods that AdjacencySet calls.
