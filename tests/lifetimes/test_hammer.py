@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: threads may build, capture, instantiate, launch, set, update, close, drop and collect at random, each with its
-own definitions and streams and all with the same executables. A call either succeeds or is refused for a known reason,
-each launch runs once, and at the end all objects are gone.
+"""Law: threads may build, capture, read, instantiate, launch, set, update, close, drop and collect at random, each with
+its own definitions and streams and all with the same executables. They also read each other's definitions. A call either
+succeeds or is refused for a known reason, each launch runs once, and at the end all objects are gone.
 
 tests/conftest.py checks after every test that no box is left. tests/handles/cpp/hammer.cpp does the same without
 Python, under the thread sanitizer."""
@@ -42,6 +42,7 @@ class World:
     def __init__(self, kernels, x):
         self.kernel, self.addresses = kernels.shape, [x[i:].ctypes.data for i in range(len(x))]
         self.executables = [(None, 0)] * SHARED  # each with how much a launch adds
+        self.definitions = [None] * SHARED  # nobody changes them any more
         self.lock = threading.Lock()  # of the numbers below
         self.launched = self.calls = self.made = self.gone = 0
 
@@ -72,6 +73,10 @@ class Actor:
         if self.open is not None:
             self.open.close()
 
+    def keep(self, definition):
+        self.definitions = [*self.definitions[-3:], definition]
+        self.world.definitions[self.random.randrange(SHARED)] = definition
+
     def share(self, graph, amount):
         self.world.executables[self.random.randrange(SHARED)] = graph, amount
 
@@ -101,7 +106,19 @@ class Actor:
             node.callback(self.world.callback())
         if self.random.random() < 0.5:
             node.memset(self.device.allocate(64, stream=self.stream), 1)
-        self.definitions = [*self.definitions[-3:], g]
+        self.keep(g)
+
+    def step_read(self):
+        """Any thread reads a definition while others instantiate it or update executables from it."""
+        definitions = self.world.definitions
+        definition = definitions[self.random.randrange(len(definitions))]
+        if definition is not None:
+            for node in definition.nodes():
+                assert node.name
+                assert repr(node)
+                assert node.is_valid
+                if isinstance(node, cg.HostCallbackNode):
+                    assert callable(node.callback_fn)
 
     def step_edit(self):
         """Not of what was instantiated: a definition is changed by one thread at a time, and others may use it."""
@@ -119,7 +136,7 @@ class Actor:
             if self.random.random() < 0.5:
                 builder.callback(self.world.callback())
         self.share(builder.complete(), 1)
-        self.definitions.append(builder.graph_definition)
+        self.keep(builder.graph_definition)
 
     def step_capture_for_long(self):
         """Steps of this thread, and of all others, come between its beginning and its end."""
@@ -201,5 +218,6 @@ def test_threads_at_random(seed, kernels, pinned, device, eventually):
     device.sync()
     assert x.sum() == world.launched > 0
     world.executables.clear()
+    world.definitions.clear()
     eventually(lambda: world.gone == world.made)
     assert world.calls > 0
