@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A driver library that is the host driver (ODD_DRIVER_OF) but for one function (ODD_DRIVER_FUNCTION): it is missing, or
-// fails, or finds no device (ODD_DRIVER_HOW).
+// A driver library that is the host driver (ODD_DRIVER_OF) but for one function (ODD_DRIVER_FUNCTION): it is missing,
+// or fails, or finds no device (ODD_DRIVER_HOW).
 #include <cuda.h>
 #include <dlfcn.h>
 

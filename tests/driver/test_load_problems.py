@@ -35,7 +35,9 @@ def odd_driver(tmp_path_factory):
 
 def loaded(run_child, odd, **environment):
     """Return what the first library says, after the host driver was loaded behind it."""
-    done = run_child(LOADS.format(odd=odd, host=str(HOST_LIBRARY)), ODD_DRIVER_OF=str(HOST_LIBRARY), **environment)
+    done = run_child(
+        LOADS.format(odd=odd, host=str(HOST_LIBRARY)), ODD_DRIVER_OF=str(HOST_LIBRARY), **environment
+    )
     assert done.returncode == 0, done.stderr
     problem, then, is_loaded = done.stdout.splitlines()
     assert (then, is_loaded) == ("''", "True")

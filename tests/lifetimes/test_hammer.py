@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Law: threads may build, capture, read, instantiate, launch, set, update, close, drop and collect at random, each with
-its own definitions and streams and all with the same executables. They also read each other's definitions. A call either
-succeeds or is refused for a known reason, each launch runs once, and at the end all objects are gone.
+its own definitions and streams and all with the same executables. They also read each other's definitions. A call
+either succeeds or is refused for a known reason, each launch runs once, and at the end all objects are gone.
 
 tests/conftest.py checks after every test that no box is left. tests/handles/cpp/hammer.cpp does the same without
 Python, under the thread sanitizer."""

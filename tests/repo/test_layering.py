@@ -103,7 +103,16 @@ ORDER = {
     ],
     "native": [
         "__init__",
-        ("access_sites", "disk_cache", "function_text", "image", "library_text", "linker", "trace", "versions"),
+        (
+            "access_sites",
+            "disk_cache",
+            "function_text",
+            "image",
+            "library_text",
+            "linker",
+            "trace",
+            "versions",
+        ),
         ("llvm", "object_merge"),
         ("host_cpu", "loaded_code", "units"),
     ],
