@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cuda_graphs.compiler.autodiff.analysis.activity import edges
-from cuda_graphs.compiler.autodiff.analysis.refusals import gradient_error, refuse_gradients
+from cuda_graphs.compiler.autodiff.analysis.refusals import gradient_error, no_derivative, refuse_gradients
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.collectives import COLLECTIVES
@@ -147,10 +147,7 @@ def refuse_atomic(atomic: ir.Atomic, varied: set[Carrier], used: set[ir.Value]) 
         return
     carries = atomic.array in varied or (isinstance(atomic.array, ir.Array) and atomic.array.needs_dual)
     if atomic.kind != "add" and (carries or atomic.value in varied):
-        raise gradient_error(
-            atomic.loc, f"atomic {atomic.kind} has no derivative here: the iteration that set the result is unknown",
-            "add with +=",
-        )  # fmt: skip
+        raise no_derivative(atomic)
     if atomic in used and atomic in varied:
         raise gradient_error(
             atomic.loc, "the result of an atomic depends on the order of iterations, which is unknown",

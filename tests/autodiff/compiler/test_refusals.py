@@ -124,7 +124,7 @@ CASES = [
     (one_for_all, {"x": 3, "y": ()}, "another iteration writes", "belong to the iteration"),
     (order_of_atomics, {"x": 3, "n": np.zeros((), np.int32), "y": 3}, "order of iterations", "loop variables"),
     (greatest, {"x": 3, "y": ()}, "atomic max", "add with"),
-    (products, {"x": 3, "y": ()}, "atomic mul", "add with"),
+    (products, {"x": 3, "y": ()}, "atomic mul", "y[i] = y[i] * c if each iteration"),
     (drawn, {"x": 3, "y": 3}, "different random numbers", "separate kernel"),
     (bits, {"x": 3, "y": 3}, "bit_cast", "do not depend on arrays"),
     (returned, {"x": 3}, "returned value has no adjoint", "array of one element"),
@@ -181,6 +181,39 @@ def test_the_adjoint_of_an_element_is_taken_once(order):
         assert [np.sum(taken[np.equal(order, k)]) for k in range(3)] == pytest.approx(
             [seed[k] if k in order else 0.0 for k in range(3)]
         )
+
+
+# Writes in a loop whose iterations all store to y[i]: whether they meet another iteration, and the gradient is refused.
+
+MEETINGS = {
+    "if x[i] > 0.5: y[i + 1] += x[i]": True,
+    "if x[i] > 0.5: y[i + 1] = x[i]": True,
+    "if n > 2: y[i + 1] += x[i]": True,
+    "if i == n - 1: y[i + 1] = x[i]": False,
+    "if i == n - 1 and x[i] > 0.5: y[i + 1] += x[i]": False,
+    "if x[i] > 0.5: y[i] += x[i]": False,
+    "if x[i] > 0.5: y[i + n] += x[i]": False,
+}
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("statement", MEETINGS)
+def test_data_does_not_keep_iterations_apart(statement, is_first, tmp_path):
+    lines = ["y[i] = 2.0 * x[i]", statement]
+    if is_first:
+        lines.reverse()
+    body = "".join(f"        {line}\n" for line in lines)
+    source = f"def meeting(x: ndarray(f64, 1), y: ndarray(f64, 1), n: i32):\n    for i in range(n):\n{body}"
+    name = str(tmp_path / "meeting.py")
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    space = dict(globals())
+    exec(compile(source, name, "exec"), space)
+    signature = specialise(space["meeting"], {"x": zeros(9), "y": zeros(9), "n": 4})
+    if not MEETINGS[statement]:
+        lower(space["meeting"], signature, mode="reverse", verify_ir=True)
+        return
+    with pytest.raises(CompileGradientError, match="several iterations write one element of 'y'"):
+        lower(space["meeting"], signature, mode="reverse")
 
 
 # Patterns of indices in one loop: what an iteration reads, another may write.

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.passes.index_spaces import FIXED, leaves_of
 
 from .affine import Affine, affine
 from .program_points import ProgramPoints
@@ -122,11 +123,29 @@ def is_unconditional(points: ProgramPoints, statement: ir.Statement) -> bool:
     return points.home[statement] in points.units
 
 
+def depends_on_data_alone(points: ProgramPoints, statement: ir.Statement) -> bool:
+    """Return True if branches on data, and nothing else, decide which iterations run a statement. Branches on indices
+    may keep it to iterations at the ends of the loop, which no other iteration meets."""
+    for owner in points.around(statement):
+        if isinstance(owner, ir.For) and owner.parallel:
+            return True
+        if not isinstance(owner, ir.If):
+            return False
+        if not all(isinstance(leaf, (ir.Load, *FIXED)) for leaf in leaves_of(owner.condition)):
+            return False
+    return False
+
+
 def check_races(points: ProgramPoints, store: ir.Store) -> None:
-    """Reject a store by several iterations to one element: the last iteration wins, and it is unknown."""
+    """Reject a store by several iterations to one element: the last iteration wins, and it is unknown.
+
+    If all iterations write, no data keeps another write of one of them away from their elements.
+    """
     for other in writes_in_same_loop(points, store):
-        certain = is_unconditional(points, store) and is_unconditional(points, other)
-        if certain and conflicts_with_other_iteration(points, store, other):
+        pair = (store, other)
+        always = [is_unconditional(points, each) for each in pair]
+        likely = all(each or depends_on_data_alone(points, of) for each, of in zip(always, pair, strict=True))
+        if any(always) and likely and conflicts_with_other_iteration(points, store, other):
             raise gradient_error(
                 store.loc,
                 f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): the "

@@ -11,7 +11,14 @@ from cuda_graphs.compiler.ir.ops import OPS
 from .activity import Activity
 from .program_points import ProgramPoints
 
-__all__ = ["gradient_error", "refuse_constructs", "refuse_flows", "refuse_gradients", "refuse_host_calls"]
+__all__ = [
+    "gradient_error",
+    "no_derivative",
+    "refuse_constructs",
+    "refuse_flows",
+    "refuse_gradients",
+    "refuse_host_calls",
+]
 
 
 def gradient_error(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
@@ -138,10 +145,19 @@ def refuse_atomic(atomic: ir.Atomic, points: ProgramPoints, active: Activity) ->
         return
     has_adjoint = atomic.array in active if isinstance(atomic.array, ir.Local) else atomic.array.needs_grad
     if has_adjoint:
-        raise gradient_error(
-            atomic.loc, f"atomic {atomic.kind} has no derivative here: the iteration that set the result is unknown",
-            "add with +=",
-        )  # fmt: skip
+        raise no_derivative(atomic)
+
+
+def no_derivative(atomic: ir.Atomic) -> CompileError:
+    """Return the error of an atomic other than a sum."""
+    is_product = atomic.kind == "mul"
+    return gradient_error(
+        atomic.loc,
+        f"atomic {atomic.kind} has no derivative here: the iteration that set the result is unknown"
+        + (" (*= in a parallel loop is atomic)" if is_product else ""),
+        "add with +="
+        + (", or write y[i] = y[i] * c if each iteration has an element of its own" if is_product else ""),
+    )
 
 
 def refuse_races(loop: ir.For, points: ProgramPoints) -> None:
