@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parameters.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <limits>
@@ -87,9 +88,15 @@ const cg::ParameterRef& Parameters::get(std::size_t number) {
     made->name = row.text("name");
     if (!is_name(made->name)) fail(row.where, "has no name that a parameter can have");
     cg::ParameterTable& table = cg::parameters_of(*graph_);
-    if (table.find(made->name)) fail(row.where, "has the name of another parameter");
-    table.add(made);
-    return known_[number] = made;
+    const cg::ParameterRef embedded = table.find(made->name);  // an embedded definition has brought it
+    if (embedded && (is_known(embedded) || !(embedded->type == made->type)))
+        fail(row.where, "has the name of another parameter");
+    if (!embedded) table.add(made);
+    return known_[number] = embedded ? embedded : made;
+}
+
+bool Parameters::is_known(const cg::ParameterRef& parameter) const noexcept {
+    return std::any_of(known_.begin(), known_.end(), [&](const auto& each) { return each.second == parameter; });
 }
 
 cg::ParameterValue Parameters::read_default(const Row& row, std::size_t number, const cg::ParameterType& type) const {

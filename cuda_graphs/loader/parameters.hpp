@@ -34,6 +34,7 @@ class Parameters {
     std::size_t count() const noexcept { return rows_.size(); }
 
   private:
+    bool is_known(const cg::ParameterRef& parameter) const noexcept;
     cg::ParameterValue read_default(const Row& row, std::size_t number, const cg::ParameterType& type) const;
     cg::ParameterValue read_number(const Row& row, const cg::ParameterType& type) const;
     cg::ParameterValue read_place(const Row& row, const cg::ParameterType& type) const;

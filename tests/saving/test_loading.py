@@ -40,6 +40,12 @@ def count(at: cg.i32, counts: Ints):
     counts[at] += 1
 
 
+@cg.kernel
+def shift(x: Floats, by: cg.f32):
+    for i in x:
+        x[i] += by
+
+
 @pytest.fixture
 def loaded(zoo, tmp_path):
     zoo.save(tmp_path / "zoo.cgg")
@@ -257,3 +263,33 @@ def test_copies_of_rows_travel(device, run, pinned, tmp_path):
     (saved,) = g.nodes()
     for name in ("width", "height", "depth", "dst_pitch", "src_pitch", "dst_height", "src_height"):
         assert getattr(node, name) == getattr(saved, name), name
+
+
+@pytest.mark.parametrize(
+    "order", ["inner", "inner outer", "outer inner", "inner inner outer", "inner outer inner"]
+)
+def test_embedded_graphs_share_the_parameters_of_those_around_them(order, tmp_path):
+    """They have the same inputs and parameters, whichever uses one first."""
+    x, y = cg.array(GIVEN), cg.zeros(8, cg.f32)
+    inner, outer = cg.GraphDef(), cg.GraphDef()
+    inner.call(shift, x, inner.param("by", cg.f32, default=1)).memcpy(y, x)
+    last = outer
+    for each in order.split():
+        last = (
+            last.embed(inner)
+            if each == "inner"
+            else last.call(shift, x, outer.param("by", cg.f32, default=1))
+        )
+    outer.save(tmp_path / "g.cgg", inputs={"x": x, "y": y})
+    loaded = cg.load(tmp_path / "g.cgg")
+    assert sorted(loaded.inputs) == ["x", "y"]
+    other, copy = cg.array(GIVEN), cg.zeros(8, cg.f32)
+    graph = loaded.instantiate()
+    for by in (None, 2.5):
+        other.from_numpy(GIVEN)
+        graph.launch(cg.Device().default_stream, x=other, y=copy, **({} if by is None else {"by": by}))
+        cg.Device().sync()
+        calls = np.float32(by or 1) * len(order.split())
+        assert np.allclose(other.to_numpy(), GIVEN + calls)
+        behind = np.float32(by or 1) * (order.split()[-1] == "outer")
+        assert np.allclose(copy.to_numpy(), GIVEN + calls - behind)
