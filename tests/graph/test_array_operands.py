@@ -221,7 +221,12 @@ def test_a_fill_of_an_array_is_an_assignment(dtype, value, pinned, run):
 WRONG_FILLS = [
     ("i4", 1.5, TypeError, "1.5 does not fit the type '<i4'"),
     ("f4", 1j, TypeError, "1j does not fit the type '<f4'"),
-    ("u1", 256, OverflowError, "256"),
+    ("u1", 256, OverflowError, r"256 does not fit the type '\|u1'"),
+    ("i4", 2**40, OverflowError, "1099511627776 does not fit the type '<i4'"),
+    ("f4", 1e300, OverflowError, r"1e\+300 does not fit the type '<f4'"),
+    ("f2", -1e5, OverflowError, "-100000.0 does not fit the type '<f2'"),
+    ("i4", "a", TypeError, "must be a number or an object of 1, 2 or 4 bytes, got str"),
+    ("i4", [1, 2, 3], TypeError, "got list"),
     ("u1", -1, OverflowError, "-1"),
     ("f8", 1.5, ValueError, "1.5 of type '<f8' has 8 bytes that do not repeat"),
     ("i8", 1, ValueError, "fill with a kernel"),

@@ -81,6 +81,7 @@ def test_a_type_of_numpy_stays_one(device):
 def test_vector_elements_are_not_dimensions_of_the_shape(device):
     m = cg.GraphDef().alloc(shape=(4,), dtype=cg.vec3)
     assert (m.shape, m.element_shape, m.itemsize, m.strides, m.bytesize) == ((4,), (3,), 12, (12,), 48)
+    assert "size=48 f32 shape=(4,) element_shape=(3,)" in repr(m)
     view = m[1:].__cuda_graph_array__()
     assert (view.shape, view.strides, view.address) == ((3, 3), (12, 4), m.dptr + 12)
 

@@ -528,6 +528,8 @@ cdef class AllocNode(GraphNode):
     def _describe(self):
         form = self._form()
         array = "" if form is None else f" {self.dtype} shape={self.shape}"
+        if self.element_shape:
+            array += f" element_shape={self.element_shape}"
         address = "" if self._place() == "shared" else f" dptr={self.dptr:#x}"
         return f"{address} size={self.bytesize}{array}"
 

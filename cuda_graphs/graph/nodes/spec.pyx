@@ -58,7 +58,7 @@ from cuda_graphs.objects.code.launch cimport register_uses
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
 from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.keyword_method cimport PySequence_Fast_ITEMS, as_tuple
-from cuda_graphs.objects.numbers cimport read_address, read_size
+from cuda_graphs.objects.numbers cimport as_address, read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
 from .sized_config cimport (
@@ -281,6 +281,8 @@ cdef CUmemorytype memory_type_of(AllocKind kind) noexcept:
 
 cdef int read_free(NodeSpec& spec, object dptr) except -1:
     spec.begin(NodeKind.kFree)
+    if as_address(dptr) is None:
+        raise TypeError(f"dptr must be an int, the address of an alloc node, or the alloc node itself, got {type(dptr).__name__}")
     spec.params.free.dptr = read_address(dptr, "dptr")
     return 0
 

@@ -36,7 +36,12 @@ def element_bytes(array: ArrayView, value: Any) -> bytes:
             f"a memset node repeats 1, 2 or 4 bytes, but {value!r} of type {array.dtype!r} has {len(element)} bytes "
             "that do not repeat: fill with a kernel"
         )
-    pattern = bytes(memoryview(value).cast("B"))
+    try:
+        pattern = bytes(memoryview(value).cast("B"))
+    except TypeError:
+        raise TypeError(
+            f"a fill value must be a number or an object of 1, 2 or 4 bytes, got {type(value).__name__}"
+        ) from None
     if len(pattern) not in ELEMENT_SIZES:
         raise ValueError(f"a fill value must have 1, 2 or 4 bytes, got {len(pattern)}")
     return pattern
@@ -52,8 +57,19 @@ def bytes_of_number(array: ArrayView, value: Any) -> bytes:
         value = value.item()
     # NumPy checks the range of Python ints. Other values are checked for their kind: 1.5 is not an int.
     if not isinstance(value, int) and not np.can_cast(np.asarray(value).dtype, dtype, "same_kind"):
-        raise TypeError(f"{value!r} does not fit the type {array.dtype!r} of the elements of dst")
-    return np.array(value, dtype).tobytes()
+        raise TypeError(misfit(array, value))
+    try:
+        with np.errstate(over="ignore"):
+            element = np.array(value, dtype)
+    except OverflowError:
+        raise OverflowError(misfit(array, value)) from None
+    if np.isinf(element) and not np.isinf(value):
+        raise OverflowError(misfit(array, value))
+    return element.tobytes()
+
+
+def misfit(array: ArrayView, value: Any) -> str:
+    return f"{value!r} does not fit the type {array.dtype!r} of the elements of dst"
 
 
 def rows_of(name: str, array: ArrayView, element_size: int) -> tuple[int, int, int]:
