@@ -5,6 +5,7 @@ dies in the block. Otherwise the graph keeps it, and its values are valid from o
 made in a body is allocated before the outermost conditional node, and freed after it."""
 
 import contextlib
+import dataclasses
 import gc
 
 import numpy as np
@@ -28,12 +29,26 @@ def add(x: f32_1d, y: f32_1d):
         x[i] += y[i]
 
 
+@dataclasses.dataclass
+class Particle:
+    place: cg.vec3
+    mass: cg.f32
+
+
+@cg.kernel
+def move(particles: cg.types.ndarray(Particle, ndim=1), total: f32_1d):
+    for i in particles:
+        particles[i].place += 1.0
+        particles[i].mass += 2.0
+        total[i] += particles[i].mass
+
+
 @pytest.fixture(autouse=True)
 def graph_memory(device):
     yield
     device.sync()
-    increase.forget()
-    add.forget()
+    for each in (increase, add, move):
+        each.forget()
     gc.collect()
     cg.GraphMemoryResource(device).trim()
 
@@ -291,3 +306,30 @@ def test_parts_of_an_array_do_not_keep_it_in_the_graph(device, stream, total):
     builder.complete().launch(stream)
     stream.sync()
     assert (total.to_numpy() == 7).all()
+
+
+@pytest.mark.parametrize("layout", ["soa", "aos"])
+def test_structures_that_die_in_the_block_are_freed_by_the_graph(layout, stream, total):
+    with cg.capture() as builder:
+        particles = cg.ndarray(Particle, N, layout=layout)
+        move(particles, total)
+        del particles
+    count = kinds(builder).count("AllocNode")
+    assert count == kinds(builder).count("FreeNode") > 0
+    kept = one(builder, "KernelNode").args[0]
+    assert kept.cls is Particle
+    assert kept.shape == (N,)
+    assert all(not isinstance(each, cg.NDArray) for each in kept.members.values())
+    graph = builder.complete()
+    for launch in (1, 2):
+        graph.launch(stream)
+        stream.sync()
+        assert np.array_equal(total.to_numpy(), np.full(N, 2.0 * launch, "f4"))
+
+
+def test_structures_that_live_on_are_the_arguments_of_their_node(total):
+    with cg.capture() as builder:
+        particles = cg.ndarray(Particle, N)
+        move(particles, total)
+    assert one(builder, "KernelNode").args[0] is particles
+    assert "FreeNode" not in kinds(builder)

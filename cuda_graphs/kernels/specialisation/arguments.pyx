@@ -88,6 +88,22 @@ class KeptStruct(KeptArgument):
         return made
 
 
+class KeptStructArray(KeptArgument):
+    """An array of structures in memory that a graph allocates. It is restored with the addresses of its members if nothing
+    else refers to it."""
+
+    def __init__(self, array, members):
+        self.array, self.members = weakref.ref(array), members
+        self.kind, self.cls, self.shape = type(array), array.cls, array.shape
+
+    def restore(self):
+        array = self.array()
+        if array is not None:
+            return array
+        members = {n: each.restore() if isinstance(each, KeptArgument) else each for n, each in self.members.items()}
+        return self.kind(self.cls, self.shape, members)
+
+
 cdef tuple graph_memory(object value):
     cdef ArrayView view
     cdef Buffer buffer
@@ -741,7 +757,14 @@ cdef class StructArray(Struct):
         return 0
 
     cdef object keep(self, object value):
-        return value
+        cdef Reader member
+        if is_structured(value):
+            return value
+        kept = {}
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            kept[name] = member.keep(value.members[name])
+        return KeptStructArray(value, kept) if any([isinstance(each, KeptArgument) for each in kept.values()]) else value
 
     cdef object spec(self, object value):
         return struct_array_spec(self._array_of(value), self.path)
