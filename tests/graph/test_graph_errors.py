@@ -163,6 +163,28 @@ def test_embedding_what_allocates_or_decides_is_a_cuda_error(g):
         g.embed(child)
 
 
+def test_embedding_a_graph_in_itself_is_a_cuda_error_that_says_so(g, driver):
+    if driver.kind != "host":
+        pytest.skip("what libcuda answers is not recorded")
+    body = g.while_loop(g.create_condition(default_value=1)).body
+    for place in (g, body):
+        before = place.nodes()
+        with pytest.raises(cg.CUDAError, match="cannot contain itself") as refused:
+            place.embed(g)
+        assert "Embed another definition" in str(refused.value)
+        assert place.nodes() == before
+
+
+def test_a_graph_inside_a_node_is_not_instantiated_by_itself(g):
+    inner = cg.GraphDef()
+    inner.join()
+    body = g.while_loop(g.create_condition(default_value=0)).body
+    for graph in (body, cg.GraphDef().embed(inner).child_graph):
+        with pytest.raises(cg.GraphInstantiateError, match="inside a node of another graph") as refused:
+            graph.instantiate()
+        assert "Instantiate the outermost definition" in str(refused.value)
+
+
 def test_destroying_a_node_of_a_graph_that_allocates_is_a_cuda_error_and_changes_nothing(g):
     memory = g.alloc(64)
     with pytest.raises(cg.CUDAError):

@@ -204,13 +204,22 @@ cdef tuple find_cause(const NodeHandle& any, GraphBox* graph, NodeSpec& spec):
     if <int>NodeKind.kIf <= <int>spec.kind <= <int>NodeKind.kSwitch:
         return cause_of_condition(any, graph, spec)
     if spec.kind == NodeKind.kChild:
-        return (<object>spec.child)._explain_embedding()
+        return cause_of_self(graph, accept_graph(<object>spec.child)._open()) or (<object>spec.child)._explain_embedding()
     facts = facts_of(spec)
     if facts is None:
         return None
     while root.holder != NULL:
         root = root.holder.graph
     return wrap_graph(any, root)._explain_memory(*facts)
+
+
+cdef tuple cause_of_self(GraphBox* graph, GraphBox* child):
+    """Return the cause of a refusal to embed a graph in itself or in a graph inside of it, or None."""
+    while graph != child and graph.holder != NULL:
+        graph = graph.holder.graph
+    if graph != child:
+        return None
+    return "A graph cannot contain itself.", "Embed another definition, made by a function that adds the same nodes to any graph."
 
 
 cdef tuple cause_of_condition(const NodeHandle& any, GraphBox* graph, NodeSpec& spec):
