@@ -28,6 +28,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     DeclaredHandle,
     GraphBox,
     GraphLabels,
+    NodeAccesses,
     NodeKind,
     NodeRecord,
     NodeSpec,
@@ -55,7 +56,15 @@ from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.launch_errors cimport LaunchQueue
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
-from .access_ranges cimport as_spans, change_declaration, declaration_of, read_declaration, set_declaration
+from .access_ranges cimport (
+    as_spans,
+    change_declaration,
+    declaration_of,
+    describe_accesses,
+    read_declaration,
+    set_declaration,
+)
+from .access_ranges import span_of_memory
 from .callback cimport Callback, callback_of
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, element_of_bytes, graph_array
 from cuda_graphs.graph.operands.condition cimport Condition
@@ -185,7 +194,33 @@ cdef class KernelNode(GraphNode):
 
     def _declared(self):
         """Return what the kernel reads and writes, with the addresses of stand-ins."""
-        return declared_reads(self._record()), declared_writes(self._record())
+        cdef NodeRecord* record = self._record()
+        cdef const DeclaredAccesses* declared = declaration_of(record)
+        if declared == NULL or not declared.is_known:
+            return self._memory_of_call() or (None, None)
+        return declared_reads(record), declared_writes(record)
+
+    def _memory_of_call(self):
+        """Return what a task of compiled code reads and writes, or None. A definition declares it, and a capture does not."""
+        cdef NodeCall call = call_of(self._record())
+        if call is None:
+            return None
+        launch = call.launches[call.task_of(self._record())]
+        found = tuple([tuple(map(span_of_memory, values)) for values in (launch.reads, launch.writes)])
+        return None if None in found[0] + found[1] else found
+
+    cdef int _add_accesses(self, NodeAccesses& accesses) except -1:
+        cdef NodeRecord* record = self._record()
+        cdef const DeclaredAccesses* declared = declaration_of(record)
+        cdef NodeCall call = call_of(record)
+        cdef DeclaredHandle by_call
+        cdef NodeSpec spec
+        known = None if declared != NULL and declared.is_known else self._memory_of_call()
+        if known is None:
+            return GraphNode._add_accesses(self, accesses)
+        by_call = read_declaration(known[0], known[1], call.arguments_of_task(call.task_of(record)))
+        spec.begin(record.kind)
+        return describe_accesses(spec, by_call.get(), accesses)
 
     def _raw_arguments(self):
         """Return (form, bytes, Parameter or None, word) of each parameter of the kernel.
