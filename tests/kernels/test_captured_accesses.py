@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a kernel that is called in a capture has the accesses of the same call in a definition, and `check` knows them."""
+"""Law: a kernel that is called in a capture has the accesses of the same call in a definition. `check` knows them."""
 
 import dataclasses
 

@@ -21,13 +21,14 @@ from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport (
     CU_STREAM_LEGACY,
+    CUDA_ERROR_INVALID_VALUE,
     CUDA_SUCCESS,
     CUdeviceptr,
     CUresult,
     CUstream,
     driver,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs.core.driver.seam cimport ensure_driver, raise_explained
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.graphs.graph_handles cimport find_value_type
 from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
@@ -92,6 +93,17 @@ cdef void note_change(Changes* changes, uintptr_t writer) noexcept:
 
 cdef uintptr_t writer_of(CUstream stream) noexcept:
     return <uintptr_t>stream + 1  # the default stream may be NULL
+
+
+cdef int check_copy(NDArray self, CUresult status, str what) except -1:
+    """Raise the error of a copy between the host and an array."""
+    cause = None
+    if status == CUDA_ERROR_INVALID_VALUE and is_of_graph(self._buffer):
+        cause = (
+            "The array is memory of a graph: it exists from the launch on that allocates it until it is freed.",
+            "Launch the graph first, and keep a reference to the array to the end of the block that captures it.",
+        )
+    return raise_explained(status, f"{what} {self._identify()}", cause) if status else 0
 
 
 cdef class NDArray(TypedMemory):
@@ -425,7 +437,7 @@ cdef class NDArray(TypedMemory):
         if size:
             with nogil:
                 status = driver().cuMemcpyDtoH(<void*>to, source, size)
-        return check_attempt(status, f"read {self._identify()}")
+        return check_copy(self, status, "read")
 
     cdef int _write(self, elements, size_t offset) except -1:
         cdef uintptr_t source = elements.ctypes.data
@@ -442,7 +454,7 @@ cdef class NDArray(TypedMemory):
                 if status == CUDA_SUCCESS:
                     status = driver().cuStreamSynchronize(CU_STREAM_LEGACY)
         note_change(&self._changes, 0)
-        return check_attempt(status, f"write {self._identify()}")
+        return check_copy(self, status, "write")
 
     cdef object _select(self, index):
         """Return the bytes from the first element to the element at `index`, or the part of the array at `index`."""
