@@ -180,7 +180,7 @@ def test_a_graph_inside_a_node_is_not_instantiated_by_itself(g):
     inner.join()
     body = g.while_loop(g.create_condition(default_value=0)).body
     for graph in (body, cg.GraphDef().embed(inner).child_graph):
-        with pytest.raises(cg.GraphInstantiateError, match="inside a node of another graph") as refused:
+        with pytest.raises(cg.CUDAError, match="inside a node of another graph") as refused:
             graph.instantiate()
         assert "Instantiate the outermost definition" in str(refused.value)
 

@@ -23,7 +23,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_PARAMS,
     CUgraphExecUpdateResultInfo,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, status_words
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained, status_words
 from cuda_graphs.core.graphs.graph_handles cimport (
     EarlyEdges,
     GraphBox,
@@ -70,7 +70,7 @@ from cuda_graphs.graph.nodes.place_memory import note_executable
 from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from cuda_graphs.graph.nodes.launch_guards import guards_of
-from cuda_graphs.errors import CUDAError, GraphInstantiateError, instantiate_error, update_error
+from cuda_graphs.errors import CUDAError, instantiate_error, update_error
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.progress import watch
 
@@ -719,10 +719,9 @@ cdef object make_instantiate_error(InsertionPoint definition, GraphBox* graph, C
     attempt = f"instantiate {definition._identify(True)}"
     if graph.nodes.find(params.hErrNode_out) != NULL:
         attempt += f"; the driver points at {wrap_raw(definition._h, graph, params.hErrNode_out)._identify(True)}"
-    if graph.holder != NULL:
-        return GraphInstantiateError(
-            <int>status, name or "CUDA_GRAPH_INSTANTIATE_ERROR", text, attempt, None,
-            "The graph is inside a node of another graph, which runs it.", "Instantiate the outermost definition.",
+    if graph.holder != NULL and status:
+        raise_explained(
+            status, attempt, ("The graph is inside a node of another graph, which runs it.", "Instantiate the outermost definition.")
         )
     return instantiate_error(
         <int>params.result_out, <int>status, name, text, attempt,
