@@ -224,6 +224,7 @@ WRONG_FILLS = [
     ("u1", 256, OverflowError, r"256 does not fit the type '\|u1'"),
     ("i4", 2**40, OverflowError, "1099511627776 does not fit the type '<i4'"),
     ("f4", 1e300, OverflowError, r"1e\+300 does not fit the type '<f4'"),
+    ("f4", 10**40, OverflowError, "10{40} does not fit the type '<f4'"),
     ("f2", -1e5, OverflowError, "-100000.0 does not fit the type '<f2'"),
     ("i4", "a", TypeError, "must be a number or an object of 1, 2 or 4 bytes, got str"),
     ("i4", [1, 2, 3], TypeError, "got list"),

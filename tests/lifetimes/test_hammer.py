@@ -42,7 +42,7 @@ class World:
     def __init__(self, kernels, x):
         self.kernel, self.addresses = kernels.shape, [x[i:].ctypes.data for i in range(len(x))]
         self.executables = [(None, 0)] * SHARED  # each with how much a launch adds
-        self.definitions = [None] * SHARED  # nobody changes them any more
+        self.definitions = [None] * SHARED  # those that are not changed any more
         self.lock = threading.Lock()  # of the numbers below
         self.launched = self.calls = self.made = self.gone = 0
 

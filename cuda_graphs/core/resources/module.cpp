@@ -96,7 +96,7 @@ CUresult ask_parameters(KernelBox& box) {
 
 // Returns whether an image is PTX with several entries, which the driver can translate side by side. With one entry,
 // threads would only cost time.
-bool has_entries(const void* image) {
+bool has_several_entries(const void* image) {
     constexpr std::string_view kEntry = ".entry";
     const auto* text = static_cast<const char*>(image);
     if (*text != '/' && *text != '.') return false;  // other formats may contain zeros
@@ -126,7 +126,7 @@ LibraryHandle load_library(const void* image, bool prints) {
     CU_TRY(relaxed.status());
     CUjit_option threads = CU_JIT_SPLIT_COMPILE;
     void* as_many_as_cpus = nullptr;
-    const unsigned options = can_translate_in_threads() && has_entries(image) ? 1 : 0;
+    const unsigned options = can_translate_in_threads() && has_several_entries(image) ? 1 : 0;
     CU_TRY(driver().cuLibraryLoadData(&box->raw, image, &threads, &as_many_as_cpus, options, nullptr, nullptr, 0));
     return handle_of(std::move(box));
 }

@@ -597,7 +597,7 @@ cdef Graph make_graph(InsertionPoint definition, GraphBox* graph, object options
     finally:
         running.clear()
     if not h:
-        raise make_instantiate_error(definition, graph, status, &params)
+        raise_instantiate_error(definition, graph, status, &params)
     cdef Graph made = Graph._from_handle(h, callbacks)
     made._source = WeakNode(definition._h)
     made._loops.begin(h, graph)
@@ -714,7 +714,9 @@ cdef StreamHandle fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object opti
     return upload_to
 
 
-cdef object make_instantiate_error(InsertionPoint definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params):
+cdef int raise_instantiate_error(
+    InsertionPoint definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params
+) except -1:
     name, text = status_words(status) if status else ("", "")
     attempt = f"instantiate {definition._identify(True)}"
     if graph.nodes.find(params.hErrNode_out) != NULL:
@@ -723,7 +725,7 @@ cdef object make_instantiate_error(InsertionPoint definition, GraphBox* graph, C
         raise_explained(
             status, attempt, ("The graph is inside a node of another graph, which runs it.", "Instantiate the outermost definition.")
         )
-    return instantiate_error(
+    raise instantiate_error(
         <int>params.result_out, <int>status, name, text, attempt,
         device_launch=params.flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH != 0,
     )

@@ -383,9 +383,10 @@ cdef class GraphNode(InsertionPoint):
             slot = OwnerSlot()
             if spec.owners:
                 attach(graph, spec.owners, &slot)
+        record.make_metadata()  # now: it may fail, and after the driver's change nothing may
         with nogil:
             status = set_node(record.raw, spec)
-        note_change(record.make_metadata())
+        note_change(record.metadata.get()[0])
         if status:
             if not keeps:
                 graph.owners.rollback(slot)
@@ -396,7 +397,7 @@ cdef class GraphNode(InsertionPoint):
             graph.owners.commit(graph.raw, slot, record[0])
         if record.kind == NodeKind.kMemset or record.kind == NodeKind.kChild:
             advance_memset_version(graph[0])
-        record.make_metadata().parameters.swap(parameters)
+        record.metadata.get().parameters.swap(parameters)
         return 0
 
     # Methods that AdjacencySet calls.

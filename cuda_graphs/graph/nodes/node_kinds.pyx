@@ -194,28 +194,25 @@ cdef class KernelNode(GraphNode):
 
     def _declared(self):
         """Return what the kernel reads and writes, with the addresses of stand-ins."""
-        cdef NodeRecord* record = self._record()
-        cdef const DeclaredAccesses* declared = declaration_of(record)
-        if declared == NULL or not declared.is_known:
-            return self._memory_of_call() or (None, None)
-        return declared_reads(record), declared_writes(record)
+        return self._memory_of_call() or (declared_reads(self._record()), declared_writes(self._record()))
 
     def _memory_of_call(self):
-        """Return what a task of compiled code reads and writes, or None. A definition declares it, and a capture does not."""
-        cdef NodeCall call = call_of(self._record())
-        if call is None:
+        """Return what a task of compiled code reads and writes, if the node does not declare it: in a capture. Else None."""
+        cdef NodeRecord* record = self._record()
+        cdef const DeclaredAccesses* declared = declaration_of(record)
+        cdef NodeCall call = call_of(record)
+        if call is None or declared != NULL and declared.is_known:
             return None
-        launch = call.launches[call.task_of(self._record())]
+        launch = call.launches[call.task_of(record)]
         found = tuple([tuple(map(span_of_memory, values)) for values in (launch.reads, launch.writes)])
         return None if None in found[0] + found[1] else found
 
     cdef int _add_accesses(self, NodeAccesses& accesses) except -1:
         cdef NodeRecord* record = self._record()
-        cdef const DeclaredAccesses* declared = declaration_of(record)
         cdef NodeCall call = call_of(record)
         cdef DeclaredHandle by_call
         cdef NodeSpec spec
-        known = None if declared != NULL and declared.is_known else self._memory_of_call()
+        known = self._memory_of_call()
         if known is None:
             return GraphNode._add_accesses(self, accesses)
         by_call = read_declaration(known[0], known[1], call.arguments_of_task(call.task_of(record)))

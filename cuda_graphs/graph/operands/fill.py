@@ -63,7 +63,7 @@ def bytes_of_number(array: ArrayView, value: Any) -> bytes:
             element = np.array(value, dtype)
     except OverflowError:
         raise OverflowError(misfit(array, value)) from None
-    if np.isinf(element) and not np.isinf(value):
+    if np.isinf(element) and (isinstance(value, int) or not np.isinf(value)):
         raise OverflowError(misfit(array, value))
     return element.tobytes()
 

@@ -79,7 +79,7 @@ class KeptStruct(KeptArgument):
         self.cls, self.members = cls, members
 
     def restore(self):
-        members = {n: each.restore() if isinstance(each, KeptArgument) else each for n, each in self.members.items()}
+        members = restored(self.members)
         if self.cls in (list, tuple, dict):
             return members if self.cls is dict else self.cls(members.values())
         made = object.__new__(self.cls)
@@ -100,8 +100,11 @@ class KeptStructArray(KeptArgument):
         array = self.array()
         if array is not None:
             return array
-        members = {n: each.restore() if isinstance(each, KeptArgument) else each for n, each in self.members.items()}
-        return self.kind(self.cls, self.shape, members)
+        return self.kind(self.cls, self.shape, restored(self.members))
+
+
+cdef dict restored(dict members):
+    return {name: each.restore() if isinstance(each, KeptArgument) else each for name, each in members.items()}
 
 
 cdef tuple graph_memory(object value):
@@ -693,12 +696,15 @@ cdef class Struct(Reader):
         return 0
 
     cdef object keep(self, object value):
+        return KeptStruct(self.cls, self._keep_members([part_of(value, name) for name in self.names]))
+
+    cdef dict _keep_members(self, list parts):
         cdef Reader member
         kept = {}
-        for name, reader in zip(self.names, self.members):
+        for name, reader, part in zip(self.names, self.members, parts):
             member = reader
-            kept[name] = member.keep(part_of(value, name))
-        return KeptStruct(self.cls, kept)
+            kept[name] = member.keep(part)
+        return kept
 
     cdef int forget(self) except -1:
         cdef Reader member
@@ -757,13 +763,9 @@ cdef class StructArray(Struct):
         return 0
 
     cdef object keep(self, object value):
-        cdef Reader member
         if is_structured(value):
             return value
-        kept = {}
-        for name, reader in zip(self.names, self.members):
-            member = reader
-            kept[name] = member.keep(value.members[name])
+        kept = self._keep_members([value.members[name] for name in self.names])
         return KeptStructArray(value, kept) if any([isinstance(each, KeptArgument) for each in kept.values()]) else value
 
     cdef object spec(self, object value):

@@ -183,6 +183,15 @@ def test_the_adjoint_of_an_element_is_taken_once(order):
         )
 
 
+def defined(name, source, folder):
+    """Return the function of a name that a text defines, with the names of this module."""
+    file = str(folder / f"{name}.py")
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    space = dict(globals())
+    exec(compile(source, file, "exec"), space)
+    return space[name]
+
+
 # Writes in a loop whose iterations all store to y[i]: whether they meet another iteration, and the gradient is refused.
 
 MEETINGS = {
@@ -204,16 +213,13 @@ def test_data_does_not_keep_iterations_apart(statement, is_first, tmp_path):
         lines.reverse()
     body = "".join(f"        {line}\n" for line in lines)
     source = f"def meeting(x: ndarray(f64, 1), y: ndarray(f64, 1), n: i32):\n    for i in range(n):\n{body}"
-    name = str(tmp_path / "meeting.py")
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    space = dict(globals())
-    exec(compile(source, name, "exec"), space)
-    signature = specialise(space["meeting"], {"x": zeros(9), "y": zeros(9), "n": 4})
+    meeting = defined("meeting", source, tmp_path)
+    signature = specialise(meeting, {"x": zeros(9), "y": zeros(9), "n": 4})
     if not MEETINGS[statement]:
-        lower(space["meeting"], signature, mode="reverse", verify_ir=True)
+        lower(meeting, signature, mode="reverse", verify_ir=True)
         return
     with pytest.raises(CompileGradientError, match="several iterations write one element of 'y'"):
-        lower(space["meeting"], signature, mode="reverse")
+        lower(meeting, signature, mode="reverse")
 
 
 # Patterns of indices in one loop: what an iteration reads, another may write.
@@ -235,13 +241,10 @@ PATTERNS = {
 @pytest.mark.parametrize("statement", PATTERNS)
 def test_iterations_keep_to_themselves(statement, tmp_path):
     source = f"def pattern(x: ndarray(f64, 1), n: i32):\n    for i in range(n):\n        {statement}\n"
-    name = str(tmp_path / "pattern.py")
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    space = dict(globals())
-    exec(compile(source, name, "exec"), space)
-    signature = specialise(space["pattern"], {"x": zeros(9), "n": 4})
+    pattern = defined("pattern", source, tmp_path)
+    signature = specialise(pattern, {"x": zeros(9), "n": 4})
     if PATTERNS[statement]:
-        lower(space["pattern"], signature, mode="reverse", verify_ir=True)
+        lower(pattern, signature, mode="reverse", verify_ir=True)
         return
     with pytest.raises(CompileGradientError, match="another iteration"):
-        lower(space["pattern"], signature, mode="reverse")
+        lower(pattern, signature, mode="reverse")

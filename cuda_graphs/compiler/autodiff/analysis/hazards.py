@@ -123,9 +123,13 @@ def is_unconditional(points: ProgramPoints, statement: ir.Statement) -> bool:
     return points.home[statement] in points.units
 
 
-def depends_on_data_alone(points: ProgramPoints, statement: ir.Statement) -> bool:
-    """Return True if branches on data, and nothing else, decide which iterations run a statement. Branches on indices
-    may keep it to iterations at the ends of the loop, which no other iteration meets."""
+def may_run_anywhere(points: ProgramPoints, statement: ir.Statement) -> bool:
+    """Return True if each iteration of the parallel loop runs the statement, or could for other data.
+
+    Branches on indices may keep it to iterations at the ends of the loop, which no other iteration meets.
+    """
+    if is_unconditional(points, statement):
+        return True
     for owner in points.around(statement):
         if isinstance(owner, ir.For) and owner.parallel:
             return True
@@ -143,9 +147,10 @@ def check_races(points: ProgramPoints, store: ir.Store) -> None:
     """
     for other in writes_in_same_loop(points, store):
         pair = (store, other)
-        always = [is_unconditional(points, each) for each in pair]
-        likely = all(each or depends_on_data_alone(points, of) for each, of in zip(always, pair, strict=True))
-        if any(always) and likely and conflicts_with_other_iteration(points, store, other):
+        meets = any(is_unconditional(points, each) for each in pair) and all(
+            may_run_anywhere(points, each) for each in pair
+        )
+        if meets and conflicts_with_other_iteration(points, store, other):
             raise gradient_error(
                 store.loc,
                 f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): the "
