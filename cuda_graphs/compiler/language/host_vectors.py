@@ -118,8 +118,8 @@ class HostVector(np.ndarray[Any, Any]):
         return np.sqrt(self.norm_sqr())
 
     def normalized(self) -> Any:
-        """Return the vector divided by its length."""
-        return self / self.norm()
+        """Return the vector times the reciprocal of its length, as in kernels."""
+        return self.norm_inv() * self
 
     def cross(self, other: Any) -> Any:
         """Return the cross product of vectors of three components."""

@@ -65,9 +65,9 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
 
 
 def normalized(frame: Frame, a: Vector, eps: Any = None) -> Vector:
-    """Return the vector divided by the sum of its length and `eps`."""
-    length = plus(frame, norm(frame, a), eps)
-    return a.map(lambda part: frame.builder.binary("Div", part, length))
+    """Return the vector times the reciprocal of the sum of its length and `eps`, with one division."""
+    inverse_length = frame.builder.binary("Div", ir.Const(1.0, f32), plus(frame, norm(frame, a), eps))
+    return a.map(lambda part: frame.builder.binary("Mult", inverse_length, part))
 
 
 def sum_of(frame: Frame, a: Vector) -> ir.Value:
