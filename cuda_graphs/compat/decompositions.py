@@ -27,7 +27,17 @@ def svd_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
 
 
 def polar_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
-    return cg.polar_decompose(typed(A, dt))
+    """Return the factors of the peers. Of 2 x 2 with a negative determinant, the first is a reflection."""
+    if cg.static(A.n == 3):
+        return cg.polar_decompose(typed(A, dt))
+    else:
+        m = typed(A, dt)
+        sign = cg.select(m.determinant() < 0, -cg.one(m[0, 0]), cg.one(m[0, 0]))
+        m[0, 1], m[1, 1] = sign * m[0, 1], sign * m[1, 1]
+        u, p = cg.polar_decompose(m)
+        u[0, 1], u[1, 1] = sign * u[0, 1], sign * u[1, 1]
+        p[0, 1], p[1, 0] = sign * p[0, 1], sign * p[1, 0]
+        return u, p
 
 
 def eig_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803

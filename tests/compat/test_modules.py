@@ -181,6 +181,30 @@ def test_complex_numbers_are_those_of_python_in_kernels_and_on_the_host():
     assert tm.cmul(tm.vec2(1.5, -0.5), tm.vec2(0.25, 2.0)).tolist() == [1.375, 2.875]
 
 
+@pytest.mark.parametrize("n", [2, 3])
+def test_polar_factors_are_orthogonal_and_of_2x2_also_semi_definite(n):
+    given = np.random.default_rng(5).standard_normal((200, n, n))
+    given[0] = 0
+    F, U, P = (qd.Matrix.field(n, n, qd.f64, shape=200) for _ in range(3))
+    F.from_numpy(given)
+
+    @qd.kernel
+    def decompose():
+        for i in F:
+            U[i], P[i] = qd.polar_decompose(F[i], qd.f64)
+
+    decompose()
+    u, p = U.to_numpy(), P.to_numpy()
+    w, s, v = np.linalg.svd(given[1:])
+    if n == 3:  # as in the peers: the nearest rotation
+        sign = np.sign(np.linalg.det(w @ v))
+        w[:, :, -1] *= sign[:, None]
+        s[:, -1] *= sign
+    np.testing.assert_allclose(u[1:], w @ v, atol=1e-12)
+    np.testing.assert_allclose(p[1:], v.transpose(0, 2, 1) @ (s[:, :, None] * v), atol=1e-12)
+    assert (u[0] == np.eye(n)).all() and (p[0] == 0).all()
+
+
 OPERATIONS = {
     "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
     "xor": np.bitwise_xor,

@@ -224,9 +224,9 @@ class Builder:
             )  # fmt: skip
 
     def power(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        """Return `a ** b`. Small integer exponents become products, so they are exact and have simple derivatives."""
-        if isinstance(b, ir.Const) and b.type.kind == "int" and 0 <= b.value <= 8:
-            return self.product(a, int(b.value))
+        """Return `a ** b`. Small whole exponents become products, which are fast and have simple derivatives."""
+        if isinstance(b, ir.Const) and b.value in range(9) and b.type.kind in ("int", "float"):
+            return self.product(a if b.type.kind == "int" else self.promoted(a, b)[0], int(b.value))
         if a.type.kind == "float" and b.type.kind != "float":
             return self.op("float_pow", a, self.cast(b, i64))
         if "float" in (a.type.kind, b.type.kind):

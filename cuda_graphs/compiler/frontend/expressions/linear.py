@@ -13,7 +13,7 @@ from cuda_graphs.compiler.errors import CompileArgumentError, CompileTypeError, 
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Vector, describe
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import f32, promote
+from cuda_graphs.compiler.ir.types import f32
 
 from .lvalues import broadcast, make_vector
 
@@ -34,12 +34,25 @@ def plus(frame: Frame, number: ir.Value, eps: Any) -> ir.Value:
     return number if eps is None else frame.builder.binary("Add", number, frame.scalar(eps))
 
 
+def real(frame: Frame, number: ir.Value) -> ir.Value:
+    """Return a number as a float. Floats keep their type."""
+    return number if number.type.kind == "float" else frame.builder.cast(number, frame.builder.real)
+
+
+def reciprocal(frame: Frame, number: ir.Value) -> ir.Value:
+    """Return 1 / number as a float."""
+    number = real(frame, number)
+    return frame.builder.op("div", ir.Const(1.0, number.type), number)
+
+
+def scaled(frame: Frame, factor: ir.Value, a: Vector) -> Vector:
+    """Return `factor * a`."""
+    return a.map(lambda part: frame.builder.binary("Mult", factor, part))
+
+
 def norm(frame: Frame, a: Vector, eps: Any = None) -> ir.Value:
     """Return the Euclidean length, the root of the sum of the squares and `eps`."""
-    square = plus(frame, norm_sqr(frame, a), eps)
-    return frame.builder.op(
-        "sqrt", square if square.type.kind == "float" else frame.builder.cast(square, frame.builder.real)
-    )
+    return frame.builder.op("sqrt", real(frame, plus(frame, norm_sqr(frame, a), eps)))
 
 
 def cross(frame: Frame, a: Vector, b: Any) -> Vector:
@@ -66,8 +79,7 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
 
 def normalized(frame: Frame, a: Vector, eps: Any = None) -> Vector:
     """Return the vector times the reciprocal of the sum of its length and `eps`, with one division."""
-    inverse_length = frame.builder.binary("Div", ir.Const(1.0, f32), plus(frame, norm(frame, a), eps))
-    return a.map(lambda part: frame.builder.binary("Mult", inverse_length, part))
+    return scaled(frame, reciprocal(frame, plus(frame, norm(frame, a), eps)), a)
 
 
 def sum_of(frame: Frame, a: Vector) -> ir.Value:
@@ -105,18 +117,8 @@ def matmul(frame: Frame, a: Any, b: Any) -> Any:
     return Vector(tuple(Vector(tuple(dot(frame, row, column) for column in columns)) for row in a.components))
 
 
-def minor(a: Vector, i: int, j: int) -> Vector:
-    return Vector(
-        tuple(
-            Vector(tuple(c for k, c in enumerate(row.components) if k != j))
-            for r, row in enumerate(a.components)
-            if r != i
-        )
-    )
-
-
-def determinant(frame: Frame, a: Vector) -> Any:
-    """Return the determinant of a square matrix up to 4 x 4, by expansion along the first row."""
+def require_invertible(frame: Frame, a: Vector) -> None:
+    """Raise unless a matrix is square, with at most 4 rows."""
     if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
         raise compile_error(
             CompileTypeError,
@@ -124,29 +126,43 @@ def determinant(frame: Frame, a: Vector) -> Any:
             f"a square matrix up to 4 x 4 is needed, not {a.shape}",
             "make it cg.mat(n, n) with n up to 4",
         )
-    if a.shape == (1, 1):
-        return a.components[0].components[0]
-    binary = frame.builder.binary
-    total: Any = None
-    for j, entry in enumerate(a.components[0].components):
-        term = binary("Mult", entry, determinant(frame, minor(a, 0, j)))
-        total = term if total is None else binary("Sub" if j % 2 else "Add", total, term)
-    return total
+
+
+def around(parts: tuple[Any, ...], i: int) -> tuple[Any, ...]:
+    """Return the parts after part i, and then those before it."""
+    return parts[i + 1 :] + parts[:i]
+
+
+def cofactor(frame: Frame, a: Vector, i: int, j: int) -> ir.Value:
+    """Return the derivative of the determinant with respect to an element.
+
+    The minor has its rows and columns in the order around the matrix. So only matrices of even size alternate signs.
+    """
+    minor = Vector(tuple(Vector(around(row.components, j)) for row in around(a.components, i)))
+    found = determinant(frame, minor)
+    alternates = a.shape[0] % 2 == 0 and (i + j) % 2 == 1
+    return frame.builder.op("neg", found) if alternates else found
+
+
+def determinant(frame: Frame, a: Vector) -> ir.Value:
+    """Return the determinant of a square matrix up to 4 x 4, by expansion along the first column."""
+    require_invertible(frame, a)
+    first = [row.components[0] for row in a.components]
+    if len(first) == 1:
+        return first[0]
+    terms = (frame.builder.binary("Mult", entry, cofactor(frame, a, i, 0)) for i, entry in enumerate(first))
+    return reduce(lambda x, y: frame.builder.binary("Add", x, y), terms)
 
 
 def inverse(frame: Frame, a: Vector) -> Vector:
-    """Return the inverse of a square matrix up to 4 x 4, by cofactors."""
-    whole = determinant(frame, a)
-    size = a.shape[0]
-    type = promote(whole.type, frame.builder.real)
-    builder = frame.builder
-
-    def entry(i: int, j: int) -> ir.Value:
-        cofactor = determinant(frame, minor(a, j, i)) if size > 1 else ir.Const(1.0, type)
-        cofactor = builder.cast(cofactor, type)
-        return builder.binary("Div", builder.op("neg", cofactor) if (i + j) % 2 else cofactor, whole)
-
-    return Vector(tuple(Vector(tuple(entry(i, j) for j in range(size))) for i in range(size)))
+    """Return the inverse of a square matrix up to 4 x 4: the cofactors, times the reciprocal of the determinant."""
+    factor = reciprocal(frame, determinant(frame, a))
+    places = range(a.shape[0])
+    if len(places) == 1:
+        return Vector((Vector((factor,)),))
+    return scaled(
+        frame, factor, Vector(tuple(Vector(tuple(cofactor(frame, a, j, i) for j in places)) for i in places))
+    )
 
 
 def outer(frame: Frame, a: Vector, b: Any) -> Vector:
@@ -204,16 +220,14 @@ def any_of(frame: Frame, a: Vector) -> Any:
 
 def norm_inv(frame: Frame, a: Vector, eps: Any = None) -> ir.Value:
     """Return 1 / norm."""
-    return frame.builder.binary("Div", ir.Const(1.0, f32), norm(frame, a, eps))
+    return reciprocal(frame, norm(frame, a, eps))
 
 
 def reflect(frame: Frame, a: Vector, normal: Any) -> Any:
     """Return a - 2 (a . n) n."""
     twice = frame.builder.binary("Mult", ir.Const(2.0, f32), dot(frame, a, normal))
-    scaled = broadcast(
-        frame, lambda n: frame.builder.binary("Mult", twice, n), require_vector(frame, normal, 1)
-    )
-    return broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, scaled)
+    part = scaled(frame, twice, require_vector(frame, normal, 1))
+    return broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, part)
 
 
 def distance(frame: Frame, a: Vector, b: Any) -> Any:

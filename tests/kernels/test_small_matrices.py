@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: operations on small vectors and matrices round as their formulas in NumPy, and keep the type of floats."""
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+
+COUNT = 500
+RANDOM = np.random.default_rng(11)
+SIZES = [1, 2, 3, 4]
+FLOATS = [cg.f16, cg.f32, cg.f64]
+
+
+def det(m):
+    """Return determinants of matrices (count, n, n), along the first column, with the rows around each element."""
+    if m.shape[1] == 1:
+        return m[:, 0, 0]
+    n = m.shape[1]
+    minors = [np.roll(m, -1 - i, axis=1)[:, : n - 1, 1:] for i in range(n)]
+    signs = [-1 if n % 2 == 0 and i % 2 else 1 for i in range(n)]
+    terms = [
+        m[:, i, 0] * (sign * det(minor)) for i, (sign, minor) in enumerate(zip(signs, minors, strict=True))
+    ]
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def computed(m, vectors, scalar):
+    """Return the inverses (count, n, n), and the determinant, 1 / norm and the normalised vector (count, 5)."""
+    n = m.shape[1]
+    matrix, vector = cg.mat(n, n, scalar), cg.vec(3, scalar)
+
+    @cg.kernel
+    def compute(
+        x: cg.Array1[matrix],
+        y: cg.Array1[vector],
+        inverses: cg.Array1[matrix],
+        numbers: cg.Array2[scalar],
+    ):
+        for i in x:
+            inverses[i] = x[i].inverse()
+            numbers[i, 0] = x[i].determinant()
+            numbers[i, 1] = y[i].norm_inv()
+            normal = y[i].normalized()
+            for j in cg.static(range(3)):
+                numbers[i, 2 + j] = normal[j]
+
+    inverses, numbers = cg.zeros(len(m), dtype=matrix), cg.zeros((len(m), 5), dtype=scalar)
+    compute(cg.array(m, dtype=matrix), cg.array(vectors, dtype=vector), inverses, numbers)
+    return inverses.to_numpy(), numbers.to_numpy()
+
+
+@pytest.mark.parametrize("scalar", FLOATS, ids=str)
+@pytest.mark.parametrize("n", SIZES)
+def test_bits_are_those_of_the_formulas(n, scalar):
+    m = RANDOM.standard_normal((COUNT, n, n)).astype(scalar.dtype)
+    vectors = RANDOM.standard_normal((COUNT, 3)).astype(scalar.dtype)
+    inverses, numbers = computed(m, vectors, scalar)
+    factor = 1 / det(m)
+    assert (numbers[:, 0] == det(m)).all()
+    x, y, z = vectors.T
+    reciprocal = 1 / np.sqrt(x * x + y * y + z * z)
+    assert (numbers[:, 1] == reciprocal).all()
+    assert (numbers[:, 2:] == reciprocal[:, None] * vectors).all()
+    if n == 2:
+        adjugate = np.stack([m[:, 1, 1], -m[:, 0, 1], -m[:, 1, 0], m[:, 0, 0]], 1).reshape(COUNT, 2, 2)
+        assert (inverses == factor[:, None, None] * adjugate).all()
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_inverses_and_determinants_are_those_of_numpy(n):
+    m = RANDOM.standard_normal((COUNT, n, n)) + 3 * np.eye(n)
+    inverses, numbers = computed(m, np.ones((COUNT, 3)), cg.f64)
+    np.testing.assert_allclose(numbers[:, 0], np.linalg.det(m), rtol=1e-9, atol=1e-12)
+    truth = np.linalg.inv(m)
+    size = np.abs(truth).max((1, 2), keepdims=True) ** 2  # the condition of the matrices is of this size
+    assert (np.abs(inverses - truth) < 1e-13 * size.clip(1)).all()
+
+
+def test_inverses_of_integers_are_real():
+    @cg.kernel
+    def invert(m: cg.mat(2, 2, cg.i32), out: cg.Array1[cg.f32]):
+        out[0] = m.inverse()[0, 1]
+        out[1] = m.determinant()
+
+    out = cg.zeros(2)
+    invert([[2, 1], [0, 2]], out)
+    assert out.to_numpy().tolist() == [-0.25, 4]
