@@ -220,7 +220,7 @@ MEANINGS = {
     "floor_div": "rounded down; for integers 0 if b is 0",
     "mod": "with the sign of b; for integers a if b is 0",
     "int_pow": "for integers; wraps",
-    "float_pow": "for a float and an integer: by repeated squaring",
+    "float_pow": "for a float and an integer, or a whole constant up to 8: by repeated squaring",
     "neg": "integers wrap",
     "abs": "integers wrap",
     "min": "of two or more numbers; a NaN operand is ignored; 0.0 and -0.0 are equal",

@@ -91,7 +91,8 @@ def init(
     """Choose the driver and the options of kernels.
 
     The variable CUDA_GRAPHS_DRIVER wins over `arch`, and so does a driver that is loaded already. `fast_math` is off by
-    default, unlike in the peers: results have the bits of the source.
+    default, unlike in the peers: results have the bits of the source. On CPUs they always have, since calls of Genesis
+    were no faster with it (docs/guide/large-programs.md).
 
     With `cpu_max_num_threads=1` all work runs in the calling thread, as with CUDA_GRAPHS_HOST_THREADS=0, unless the
     host driver is loaded already. Other numbers are ignored.
@@ -108,8 +109,13 @@ def init(
         with contextlib.suppress(RuntimeError):  # another driver is loaded, and the program uses it
             cg.use_driver(arch)
     cg.Device().set_current()
-    Program.settings = Settings(default_fp, default_ip, debug, fast_math)
+    Program.settings = Settings(default_fp, default_ip, debug, fast_math and not on_cpu())
     cg.random_seed(0 if random_seed is None else random_seed)
+
+
+def on_cpu() -> bool:
+    """Return True if kernels run on the host driver."""
+    return bool(cg.driver_info().kind == "host")
 
 
 def reset() -> None:
@@ -129,5 +135,5 @@ def wait() -> None:
     Calls of the peers wait on CPUs. Reads of arrays wait here too. Only memory that other libraries share must not be
     read while a kernel writes it, so calls wait once such a view exists in the process.
     """
-    if has_views() and cg.driver_info().kind == "host":
+    if has_views() and on_cpu():
         cg.Device().sync()

@@ -100,6 +100,22 @@ def test_options_of_init_reach_kernels_that_were_defined_before():
     assert ti.field(float, shape=2).dtype is ti.f64
 
 
+def test_fast_math_may_round_otherwise_on_gpus_only():
+    x, y, z = np.random.default_rng(2).random((3, 1000), dtype=np.float32)
+    ti.init(fast_math=True)
+
+    @ti.kernel
+    def compute(x: ti.types.ndarray(), y: ti.types.ndarray(), z: ti.types.ndarray()):
+        for i in x:
+            z[i] = (x[i] * y[i] - z[i]) / y[i] + x[i] - y[i]
+
+    truth = (x * y - z) / y + x - y
+    compute(x, y, z)
+    if cg.driver_info().kind == "host":
+        assert (z == truth).all()
+    np.testing.assert_allclose(z, truth, rtol=1e-3, atol=1e-3)
+
+
 def test_unknown_options_of_init_are_refused():
     ti.init(offline_cache=False, kernel_profiler=True)
     with pytest.raises(TypeError, match="no option 'arhc'"):
