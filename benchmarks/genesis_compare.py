@@ -7,6 +7,7 @@
 
 The interpreter PYTHON has genesis-world 1.4.5 and what this package needs. Each turn runs a scene once with each
 library, in processes of their own. The first turn begins with empty caches of code, the others find it on disk.
+At last a run of Quadrants without fast_math tells how far two of its own trajectories are apart.
 """
 
 import argparse
@@ -26,6 +27,7 @@ HERE = Path(__file__).parent
 SCENES = ("box", "stack", "mixed", "environments", "franka", "duck", "quadruped", "elastic", "liquid")
 DRIVERS = {"cpu": "host", "gpu": "cuda"}  # of Genesis' backends
 SIDES = {"cuda_graphs": ["-m", "cuda_graphs.compat"], "Quadrants": []}
+EXACT = "Quadrants without fast_math"
 MISSING = "genesis-world is not installed for {}: pip install genesis-world==1.4.5 torch"
 
 
@@ -57,7 +59,7 @@ def run(
         child = str(HERE / "genesis_scene.py")
         command = [
             python,
-            *SIDES[side],
+            *SIDES.get(side, []),
             child,
             scene,
             str(options.steps),
@@ -65,12 +67,19 @@ def run(
             "--backend",
             options.backend,
         ]
+        if side == EXACT:
+            command += ["--exact"]
         if options.environments is not None:
             command += ["--environments", str(options.environments)]
         done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{scene} with {side} failed:\n{done.stderr[-2000:]}")
         return json.loads(Path(folder, "times.json").read_text()), np.load(Path(folder, "trajectory.npy"))
+
+
+def distance(a: Any, b: Any) -> float:
+    """Return the largest difference of two trajectories."""
+    return float(np.abs(a - b).max())
 
 
 def compare(python: str, scene: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -81,6 +90,7 @@ def compare(python: str, scene: str, options: argparse.Namespace) -> dict[str, A
             {side: run(python, side, scene, Path(caches), options) for side in SIDES}
             for _ in range(options.turns)
         ]
+        exact = run(python, EXACT, scene, Path(caches), options)[1]
     for side in SIDES:
         times = [each[side][0] for each in found]
         row[side] = {
@@ -89,8 +99,12 @@ def compare(python: str, scene: str, options: argparse.Namespace) -> dict[str, A
             "steps": statistics.median(each["steps"] for each in times),
         }
     ours, theirs = (found[-1][side][1] for side in SIDES)
-    row["difference"] = float(np.abs(ours - theirs).max())
-    row["repeated"] = float(np.abs(theirs - found[0]["Quadrants"][1]).max())
+    row["differences"] = {
+        "ours, Quadrants": distance(ours, theirs),
+        "ours, exact": distance(ours, exact),
+        "Quadrants, exact": distance(theirs, exact),
+        "Quadrants, again": distance(theirs, found[0]["Quadrants"][1]),
+    }
     return row
 
 
@@ -99,7 +113,8 @@ def show(row: dict[str, Any]) -> None:
     ratios = "  ".join(
         f"{name} {ours[name]:.1f} / {theirs[name]:.1f} = {ours[name] / theirs[name]:.2f}x" for name in ours
     )
-    print(f"{row['scene']:13s} {ratios}  difference {row['difference']:.1e}", flush=True)
+    differences = "  ".join(f"{name} {value:.1e}" for name, value in row["differences"].items())
+    print(f"{row['scene']:13s} {ratios}  differences: {differences}", flush=True)
 
 
 def main() -> None:

@@ -3,7 +3,8 @@
 """One scene of Genesis: `genesis_scene.py SCENE STEPS FOLDER`. A child of genesis_compare.py, on either library.
 
 It writes the positions of joints or particles after each of the first steps, and the times, into the folder.
-`--backend gpu` runs it on the GPU, and `--environments 1024` so many copies of it.
+`--backend gpu` runs it on the GPU, and `--environments 1024` so many copies of it. `--exact` compiles kernels without
+fast_math, which Genesis asks for.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from typing import Any
 
 import genesis as gs
 import numpy as np
+import quadrants as qd
 
 SECONDS = 3.0  # of the loop whose steps are counted
 BETWEEN_READS = 50  # steps: a read of the positions waits for the GPU
@@ -135,6 +137,12 @@ def speed(scene: Any, bodies: list[Any]) -> float:
     return count / (time.perf_counter() - begin)
 
 
+def forbid_fast_math() -> None:
+    """Let Genesis start the library without fast_math."""
+    init = qd.init
+    qd.init = lambda *args, **options: init(*args, **{**options, "fast_math": False})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -144,7 +152,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--backend", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--environments", type=int, help="default: 4 of the scene `environments`, else none")
+    parser.add_argument("--exact", action="store_true", help="compile without fast_math")
     args = parser.parse_args()
+    if args.exact:
+        forbid_fast_math()
     gs.init(backend=getattr(gs, args.backend), logging_level="error", seed=1)
     count = args.environments
     if count is None:

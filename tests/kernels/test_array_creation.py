@@ -81,7 +81,7 @@ def test_an_array_of_an_array_is_a_copy(device):
 def test_what_is_no_array_of_numbers_is_refused(device):
     for make, error, text in (
         (lambda: cg.array("text"), TypeError, "must be numbers"),
-        (lambda: cg.array([[1], [2, 3]]), ValueError, "inhomogeneous"),
+        (lambda: cg.array([[1], [2, 3]]), ValueError, "lists are ragged"),
         (lambda: cg.array(None), TypeError, "must be numbers"),
         (lambda: cg.array(np.zeros(2, "c8")), TypeError, "dtype must be an element type"),
         (lambda: cg.array([2**31]), OverflowError, "give a dtype such as cg.i64"),

@@ -55,7 +55,8 @@ cdef const ValueType* accept_scalar_type(object type) except NULL:
     if found == NULL:
         raise TypeError(
             f"{type!r} is not a type of numbers or pointers: give a type of cuda_graphs (i8 to u64, f16, bf16, f32, f64, bool_, "
-            "pointer) or a scalar type of NumPy. Arrays have a type such as cg.Array1[cg.f32]"
+            "pointer) or a scalar type of NumPy. Arrays have a type such as cg.Array1[cg.f32]. Arrays of structures are made "
+            "by cg.ndarray(Structure, shape), also in a capture"
         )
     return found
 

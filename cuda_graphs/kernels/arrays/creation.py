@@ -223,7 +223,7 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
     """
     if hasattr(obj, "__cuda_array_interface__") and not isinstance(obj, NDArray):
         obj = from_dlpack(obj)
-    values = obj.to_numpy() if isinstance(obj, NDArray) else np.asarray(obj)
+    values = obj.to_numpy() if isinstance(obj, NDArray) else numbers_in(obj)
     if dtype is None:
         dtype = type_of(obj)
     _, inner = accept_element(dtype)
@@ -234,6 +234,14 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
     made: NDArray = ndarray(dtype, values.shape[: values.ndim - len(inner)], needs_grad, device=device)
     made.from_numpy(values)
     return made
+
+
+def numbers_in(values: Any) -> np.ndarray:
+    """Return a number or nested lists as an array of NumPy."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError("the nested lists are ragged: give all lists of one level the same length") from error
 
 
 def type_of(value: Any) -> Any:
