@@ -16,6 +16,8 @@ import numpy as np
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
+from .program import settings
+
 __all__ = ["PeerVector", "PeerVectorType", "peer_type", "structure_element", "vector_element"]
 
 Write = Callable[[Any], None]
@@ -65,7 +67,8 @@ class PeerVectorType(VectorType):
     """A type of vectors or matrices whose values on the host can be changed in place. It equals that of the library."""
 
     def __call__(self, *args: Any) -> PeerVector:
-        return super().__call__(*args).view(PeerVector)
+        kind = VectorType(settings().default_fp, self.shape) if self.is_open else super()
+        return kind.__call__(*args).view(PeerVector)
 
     def __getitem__(self, dtype: Any) -> PeerVectorType:
         return peer_type(super().__getitem__(dtype))

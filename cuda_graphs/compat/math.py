@@ -19,10 +19,10 @@ from .words import Inlined, Word
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
 # Type checkers see the types of the language as those of Python.
-SIZED: Any = (cg.vec2, cg.vec3, cg.vec4, cg.mat2, cg.mat3, cg.mat4)
-vec2, vec3, vec4, mat2, mat3, mat4 = map(peer_type, SIZED)
 vectors: Any = cg.types.vec
 matrices: Any = cg.types.mat
+vec2, vec3, vec4 = (peer_type(vectors(n, None)) for n in (2, 3, 4))
+mat2, mat3, mat4 = (peer_type(matrices(n, n, None)) for n in (2, 3, 4))
 ivec2, ivec3, ivec4 = (peer_type(vectors(n, cg.i32)) for n in (2, 3, 4))
 uvec2, uvec3, uvec4 = (peer_type(vectors(n, cg.u32)) for n in (2, 3, 4))
 max, min, abs, pow, round = builtins.max, builtins.min, builtins.abs, builtins.pow, builtins.round

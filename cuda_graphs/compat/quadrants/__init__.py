@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quadrants' names: `import cuda_graphs.compat.quadrants as qd`."""
 
+from typing import Any
+
 import cuda_graphs as cg
 
 from ..absent import absent_names
@@ -16,12 +18,17 @@ from . import _logging, algorithms, graph, lang
 
 __version__ = (1, 3, 3)
 
+
+def pure(function: Any) -> Any:
+    """Return a function or kernel as it is: code on disk is kept here without this promise."""
+    return function
+
+
 QuadrantsCompilationError, QuadrantsSyntaxError = cg.CompileError, cg.CompileSyntaxError
 QuadrantsTypeError, QuadrantsNameError = cg.CompileTypeError, cg.CompileNameError
 QuadrantsRuntimeError, QuadrantsRuntimeTypeError = cg.CUDAError, TypeError
 QuadrantsAssertionError = cg.KernelAssertionError
 Tensor = MatrixTensor = VectorTensor = cg.types.Tensor
-pure = func
 graph_do_while, checkpoint = cg.graph_do_while, cg.checkpoint
 graph_parallel, graph_parallel_context = cg.graph_section, cg.graph_parallel
 atomic_exchange = cg.atomic_exchange

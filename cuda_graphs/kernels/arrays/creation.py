@@ -241,7 +241,9 @@ def numbers_in(values: Any) -> np.ndarray:
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise ValueError("the nested lists are ragged: give all lists of one level the same length") from error
+        raise ValueError(
+            "the nested lists are ragged: give all lists of one level the same length"
+        ) from error
 
 
 def type_of(value: Any) -> Any:

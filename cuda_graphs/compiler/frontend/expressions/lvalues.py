@@ -32,6 +32,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.scalars import scalar
 from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, i32, i64, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec, PackedSpec, StructArraySpec, VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
@@ -114,7 +115,9 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
                 "give all components, or one number for all of them",
             )
     made = parts.map(lambda part: component_in(frame, part, wide))
-    numbers = source_numbers(args) if type is None else None
+    if type is not None:
+        return made.map(rounded_constant)
+    numbers = source_numbers(args)
     return made if numbers is None else Vector(made.components, tuple(numbers))
 
 
@@ -131,6 +134,13 @@ def component_in(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
     """Return a component in the type of the vector. The call of the type converts, so nothing is reported."""
     exact = exact_constant(found, type) if is_source_number(found) else None
     return frame.builder.cast(frame.scalar(found), type) if exact is None else exact
+
+
+def rounded_constant(value: ir.Value) -> ir.Value:
+    """Return a constant with the digits that its type holds, and other values as they are."""
+    return (
+        ir.Const(scalar(value.value, value.type).item(), value.type) if isinstance(value, ir.Const) else value
+    )
 
 
 def source_numbers(parts: Any) -> list[Any] | None:
