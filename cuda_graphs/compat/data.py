@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
+from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
 
 from .arrays import make_field, make_ndarray
+from .elements import converted, peer_type
 from .program import settings
 
 __all__ = [
@@ -212,7 +216,36 @@ def dataclass(cls: type) -> Any:
     """Decorates a class whose members are annotated: a dataclass, which also makes fields and arrays of itself."""
     for name, annotation in list(getattr(cls, "__annotations__", {}).items()):
         cls.__annotations__[name] = element_type(annotation)
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        members |= inspect.get_annotations(base)
+    if all(map(has_zero, members.values())):
+        for name, kind in members.items():
+            if not hasattr(cls, name):
+                setattr(cls, name, zero_of(kind))
+    if "__setattr__" not in vars(cls):
+        cls.__setattr__ = set_converted  # type: ignore[method-assign, assignment]
     return with_makers(dataclasses.dataclass(cls))
+
+
+def has_zero(kind: Any) -> bool:
+    """Return True for members that are 0 where a structure is made without them."""
+    return isinstance(kind, (ScalarType, VectorType)) or is_struct(kind)
+
+
+def zero_of(kind: Any) -> Any:
+    """Return the default of a member that is a number, a vector or a structure."""
+    if isinstance(kind, ScalarType):
+        return converted(kind, 0)
+    return dataclasses.field(
+        default_factory=partial(peer_type(kind), 0) if isinstance(kind, VectorType) else kind
+    )
+
+
+def set_converted(self: Any, name: str, value: Any) -> None:
+    """Set a member of a structure on the host, in the type that it has."""
+    field = type(self).__dataclass_fields__.get(name)
+    object.__setattr__(self, name, value if field is None else converted(field.type, value))
 
 
 class Struct:
@@ -228,8 +261,7 @@ def struct_type(**members: Any) -> type:
     """Return a dataclass with these members: `types.struct(mass=f32)`. `__struct_methods` are its functions."""
     methods = members.pop("__struct_methods", {})
     annotations = {name: element_type(kind) for name, kind in members.items()}
-    made = dataclasses.make_dataclass("Structure", annotations.items(), namespace=dict(methods))
-    return with_makers(made)
+    return dataclass(type("Structure", (), {"__annotations__": annotations, **methods}))  # type: ignore[no-any-return]
 
 
 def with_makers(made: type) -> type:

@@ -13,14 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
 from .program import settings
 
-__all__ = ["PeerVector", "PeerVectorType", "peer_type", "structure_element", "vector_element"]
+__all__ = ["PeerVector", "PeerVectorType", "converted", "peer_type", "structure_element", "vector_element"]
 
 Write = Callable[[Any], None]
+PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "uint": int, "float": float, "bool": bool}
 
 
 class PeerVector(HostVector):
@@ -102,6 +104,17 @@ def structure_element(found: Any, cls: Any, write: Write) -> Any:
     return made
 
 
+def converted(kind: Any, value: Any) -> Any:
+    """Return a member of a structure in its type. A dict is made a structure, and a list or a number a vector."""
+    if isinstance(kind, VectorType) and not isinstance(value, HostVector):
+        return peer_type(kind)(value)
+    if isinstance(kind, ScalarType) and isinstance(value, (int, float, np.generic)):
+        return PYTHON[kind.kind](value)
+    if isinstance(value, dict) and hasattr(kind, "__dataclass_fields__"):
+        return kind(**value)
+    return value
+
+
 @cache
 def writing_class(cls: Any) -> Any:
     """Return the subclass of a dataclass whose instances are elements."""
@@ -121,7 +134,7 @@ def writing_class(cls: Any) -> Any:
             return value
 
         def change(self: Any, value: Any) -> None:
-            self.values[name] = value
+            self.values[name] = converted(cls.__dataclass_fields__[name].type, value)
             self.write(self)
 
         return property(read, change)
