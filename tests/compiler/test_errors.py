@@ -130,7 +130,7 @@ MISTAKES = [
     (Argument, "missing a required argument", "y = cg.cast(n)  #!"),
     (Type, "is not a scalar type", "y = cg.cast(n, 3)  #!"),
     (Type, "vectors of different shapes", "y = cg.vec2(1.0) + cg.vec3(1.0)  #!"),
-    (Type, "cross takes two vectors of 3 components", "y = cg.cross(cg.vec2(1.0), cg.vec2(1.0))  #!"),
+    (Type, "cross takes two vectors of 3 components", "y = cg.cross(cg.vec4(1.0), cg.vec4(1.0))  #!"),
     (Type, "a square matrix up to 4 x 4", "y = cg.mat(2, 3)(1.0).determinant()  #!"),
     (Type, r"cg.raw_mod\(a, b\) does not take f32", "y = cg.raw_mod(x[0], 2.0)  #!"),
     (Type, "no dimensions to iterate over", "for I in cg.grouped(cg.ndrange()):  #!\n    pass"),

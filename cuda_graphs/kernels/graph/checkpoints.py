@@ -24,6 +24,11 @@ class CheckpointStatus(NamedTuple):
     yielded: bool
     label: int | Any
 
+    @property
+    def checkpoint(self) -> int | Any:
+        """The label, by Quadrants' name."""
+        return self.label
+
 
 def labels_of(function: Callable[..., Any], artifact: Artifact) -> tuple[int | None, ...]:
     """Return the labels of the checkpoints in order, with None for a loop without a label."""

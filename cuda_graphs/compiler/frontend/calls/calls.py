@@ -102,7 +102,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
     if isinstance(function, Bound) and isinstance(function.owner, dict):
         return dict_method(frame, function, args, keywords)
     if isinstance(function, Bound):
-        return method(frame, function, args)
+        return method(frame, function, args, keywords)
     if isinstance(function, HostMember):
         return host_call(frame, node, function, args, keywords)
     row = BUILTINS.get(function) if callable(function) and is_hashable(function) else None

@@ -14,7 +14,7 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.assignment import assign_lvalue
-from cuda_graphs.compiler.frontend.expressions.linear import CHANGES, METHODS
+from cuda_graphs.compiler.frontend.expressions.linear import CHANGES, METHODS, WITH_EPS
 from cuda_graphs.compiler.frontend.expressions.lvalues import filled, make_vector, python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
@@ -32,6 +32,9 @@ from cuda_graphs.compiler.language.annotations import VectorType, mat
 
 from .conversions import cast, scalar_type
 from .inlining import inline
+
+# The names of the one argument of methods. The peers write it as a keyword, too.
+KEYWORDS = {**dict.fromkeys(WITH_EPS, "eps"), "cast": "dtype", "fill": "val"}
 
 
 def vector(frame: Frame, *args: Any) -> Vector:
@@ -72,8 +75,15 @@ def fill(frame: Frame, owner: Any, value: Any) -> None:
     assign_lvalue(frame, target, filled(found, target.shape))
 
 
-def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
+def method(frame: Frame, bound: Bound, args: list[Any], keywords: dict[str, Any]) -> Any:
     """Translate the call of a method of a vector or matrix, or of `fill` of an array."""
+    for name, value in keywords.items():
+        if name != KEYWORDS.get(bound.name) or args:
+            raise compile_error(
+                CompileArgumentError, frame.builder.loc, f"{bound.name}() has no argument {name!r} here",
+                "v.norm(eps=1e-6), v.cast(cg.f64), v.fill(0)",
+            )  # fmt: skip
+        args = [value]
     if bound.name not in CHANGES:
         return METHODS[bound.name](frame, frame.read(bound.owner), *args)
     if len(args) != 1:

@@ -145,6 +145,8 @@ def unary_scalar(frame: Frame, node: ast.UnaryOp, found: Any) -> ir.Value:
     if isinstance(node.op, ast.Not):
         return builder.op("not", builder.truth(value, "the operand of not"))
     if value.type == bool_:
+        if isinstance(node.op, ast.Invert):  # as in NumPy
+            return builder.op("not", value)
         value = builder.cast(value, i32)
     if isinstance(node.op, ast.UAdd):
         return value

@@ -13,7 +13,7 @@ from cuda_graphs.compiler.errors import CompileArgumentError, CompileTypeError, 
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Vector, describe
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import f32
+from cuda_graphs.compiler.ir.types import bool_, f32, i32
 
 from .lvalues import broadcast, make_vector
 
@@ -55,14 +55,14 @@ def norm(frame: Frame, a: Vector, eps: Any = None) -> ir.Value:
     return frame.builder.op("sqrt", real(frame, plus(frame, norm_sqr(frame, a), eps)))
 
 
-def cross(frame: Frame, a: Vector, b: Any) -> Vector:
-    """Return the cross product of vectors of three components."""
+def cross(frame: Frame, a: Vector, b: Any) -> Vector | ir.Value:
+    """Return the cross product of vectors of three components; of two components its third one, a number."""
     b = frame.read(b)
-    if a.shape != (3,) or not isinstance(b, Vector) or b.shape != (3,):
+    if a.shape not in ((2,), (3,)) or not isinstance(b, Vector) or b.shape != a.shape:
         raise compile_error(
             CompileTypeError,
             frame.builder.loc,
-            "cross takes two vectors of 3 components",
+            "cross takes two vectors of 3 components, or of 2",
             "make them cg.vec3",
         )
 
@@ -74,7 +74,7 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
             binary("Mult", a.components[j], b.components[i]),
         )
 
-    return Vector((part(1, 2), part(2, 0), part(0, 1)))
+    return part(0, 1) if a.shape == (2,) else Vector((part(1, 2), part(2, 0), part(0, 1)))
 
 
 def normalized(frame: Frame, a: Vector, eps: Any = None) -> Vector:
@@ -203,19 +203,21 @@ def greatest(frame: Frame, a: Vector) -> Any:
 
 
 def all_of(frame: Frame, a: Vector) -> Any:
-    """Return whether all components are true."""
-    return reduce(
-        lambda x, y: frame.builder.op("bit_and", x, y),
-        [frame.builder.truth(c, "a component") for c in a.leaves()],
-    )
+    """Return whether no component is 0."""
+    return reduce(lambda x, y: frame.builder.op("bit_and", x, y), differ_from_zero(frame, a))
 
 
 def any_of(frame: Frame, a: Vector) -> Any:
-    """Return whether any component is true."""
-    return reduce(
-        lambda x, y: frame.builder.op("bit_or", x, y),
-        [frame.builder.truth(c, "a component") for c in a.leaves()],
-    )
+    """Return whether any component is not 0."""
+    return reduce(lambda x, y: frame.builder.op("bit_or", x, y), differ_from_zero(frame, a))
+
+
+def differ_from_zero(frame: Frame, a: Vector) -> list[ir.Value]:
+    """Return for each component whether it is not 0."""
+    return [
+        part if part.type == bool_ else frame.builder.compare("NotEq", part, ir.Const(0, i32))
+        for part in a.leaves()
+    ]
 
 
 def norm_inv(frame: Frame, a: Vector, eps: Any = None) -> ir.Value:

@@ -159,6 +159,8 @@ def source_numbers(parts: Any) -> list[Any] | None:
 def takes_vectors(parts: tuple[Any, ...], rows: list[Any], type: VectorType | None) -> bool:
     """Return whether vectors among the parts of a vector stand for their components; they may be rows of a matrix."""
     shapes = [row.shape if isinstance(row, Vector) else () for row in rows]
+    if type is not None and len(type.shape) == 2 and len(set(shapes)) > 1:
+        return True  # mat2(a, vec3(b, c, d)): all components in order
     if any(isinstance(part, tuple) for part in parts) or any(len(shape) > 1 for shape in shapes):
         return False
     return () in shapes if type is None else len(type.shape) == 1
@@ -184,7 +186,8 @@ def field_or_value(frame: Frame, found: Any) -> Any:
     if isinstance(found, RunTimePart):
         return found.found
     if type(found) in (tuple, list) and any(
-        isinstance(each, (RunTimePart, KnownArray, KnownVector)) for each in found
+        isinstance(each, (RunTimePart, KnownArray, KnownVector)) or hasattr(each, "__cuda_graphs_field__")
+        for each in found
     ):
         return tuple(field_or_value(frame, each) for each in found)
     if isinstance(found, HostVector):
