@@ -21,7 +21,9 @@ def unwrapped(value: Any) -> Any:
 
 
 def Tape(loss: Any, clear_gradients: bool = True, validation: bool = False, grad_check: Any = None) -> Any:  # noqa: N802
-    """Return a `cg.ad.Tape`."""
+    """Return a `cg.ad.Tape`. With `clear_gradients` the gradients of all fields are 0 first, as in the peers."""
+    if clear_gradients:
+        clear_all_gradients()
     return cg.ad.Tape(unwrapped(loss), clear_gradients, validation, unwrapped(grad_check))
 
 

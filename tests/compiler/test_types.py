@@ -99,7 +99,7 @@ SINGLE = [
     ("abs({a})", ALL, number),
     ("-{a}", ALL, number),
     ("+{a}", ALL, number),
-    ("~{a}", WHOLE, number),
+    ("~{a}", WHOLE, lambda a: a),
     ("not {a}", WHOLE, lambda a: t.bool_),
     ("cg.floor({a}, cg.i64)", REAL, lambda a: t.i64),
     ("int({a})", ALL, lambda a: t.i32),

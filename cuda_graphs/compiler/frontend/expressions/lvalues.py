@@ -159,11 +159,10 @@ def source_numbers(parts: Any) -> list[Any] | None:
 def takes_vectors(parts: tuple[Any, ...], rows: list[Any], type: VectorType | None) -> bool:
     """Return whether vectors among the parts of a vector stand for their components; they may be rows of a matrix."""
     shapes = [row.shape if isinstance(row, Vector) else () for row in rows]
-    if type is not None and len(type.shape) == 2 and len(set(shapes)) > 1:
-        return True  # mat2(a, vec3(b, c, d)): all components in order
     if any(isinstance(part, tuple) for part in parts) or any(len(shape) > 1 for shape in shapes):
         return False
-    return () in shapes if type is None else len(type.shape) == 1
+    is_flat = type is not None and (len(type.shape) == 1 or len(set(shapes)) > 1)  # mat2(a, vec3(b, c, d))
+    return () in shapes if type is None else is_flat
 
 
 def filled(value: ir.Value, shape: tuple[int, ...]) -> Vector:

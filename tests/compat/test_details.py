@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of the peers that programs lean on without saying so: defaults, conversions, and what a tape clears."""
+
+import numpy as np
+import pytest
+
+import cuda_graphs.compat.quadrants as qd
+import cuda_graphs.compat.taichi as ti
+
+Pair = qd.types.struct(count=qd.i32, place=qd.math.vec2)
+
+
+@qd.dataclass
+class Body:
+    pair: Pair
+    mass: float
+
+
+@pytest.fixture(autouse=True)
+def usual_types():
+    yield
+    qd.init()
+
+
+def test_missing_members_of_structures_are_zero_in_kernels_and_on_the_host():
+    @qd.kernel
+    def total() -> qd.f32:
+        a, b, c = Pair(count=3), Pair(place=[5, 6]), Body(mass=0.5)
+        a.place.x += 2
+        return a.count + a.place.x + b.count + b.place.y + c.pair.place.x + c.mass
+
+    assert total() == 3 + 2 + 0 + 6 + 0 + 0.5
+    empty = Body()
+    assert (empty.mass, empty.pair.count, empty.pair.place.tolist()) == (0.0, 0, [0, 0])
+
+
+def test_members_have_their_types_on_the_host():
+    pair = Pair(count=3.9, place=[1, 2])
+    assert (pair.count, (pair.place * 2).tolist(), Pair(1, 2).place.tolist()) == (3, [2, 4], [2, 2])
+    assert Body(pair={"count": 4}).pair.count == 4
+    pair.count = 7.5
+    assert pair.count == 7
+    field = Pair.field(shape=2)
+    element = field[1]
+    element.place, element.count = [3, 4], 2.7
+    assert (field.place.to_numpy().tolist(), field[1].count) == ([[0, 0], [3, 4]], 2)
+
+
+@pytest.mark.parametrize("kind", [qd.f32, qd.f64], ids=str)
+def test_sized_vectors_have_the_default_type(kind):
+    qd.init(default_fp=kind)
+    field = qd.field(qd.math.vec3, shape=1)
+    assert field.to_numpy().dtype == kind.dtype
+
+    @qd.kernel
+    def first(v: qd.math.vec3) -> qd.f64:
+        return v[0] + qd.math.vec2(0.1, 0.0)[0] * 0
+
+    assert (
+        first([0.1, 0.2, 0.3]) == first(qd.math.vec3(0.1, 0.2, 0.3)) == float(np.dtype(kind.dtype).type(0.1))
+    )
+
+
+def test_static_gives_several_fields_at_once():
+    x, y = (ti.field(ti.f32, shape=3) for _ in range(2))
+
+    @ti.kernel
+    def add():
+        a, b = ti.static(x, y)
+        for i in a:
+            b[i] = a[i] + i
+
+    add()
+    assert y.to_numpy().tolist() == [0, 1, 2]
+
+
+def test_pure_marks_kernels_in_any_order():
+    numbers = qd.ndarray(qd.i32, 3)
+    numbers.fill(0)
+
+    def add(a: qd.types.NDArray[qd.i32, 1]):
+        for i in a:
+            a[i] += 1
+
+    for kernel in (qd.pure(qd.kernel(add)), qd.kernel(qd.pure(add))):
+        kernel(numbers)
+    assert numbers.to_numpy().tolist() == [2, 2, 2]
+
+
+def test_status_names_the_checkpoint():
+    flag = qd.ndarray(qd.i32, ())
+    flag.fill(0)
+
+    @qd.kernel(graph=True, checkpoints=True)
+    def stop(flag: qd.types.ndarray(qd.i32, ndim=0)):
+        with qd.checkpoint(2, yield_on=flag):
+            for _ in range(1):
+                flag[None] = 1
+
+    status = stop(flag)
+    assert (status.yielded, status.checkpoint, status.label) == (True, 2, 2)
+
+
+def test_tapes_clear_the_gradients_of_all_fields():
+    x, z, y = (ti.field(ti.f32, shape=(), needs_grad=True) for _ in range(3))
+
+    @ti.kernel
+    def double():
+        y[None] += x[None] * 2
+
+    @ti.kernel
+    def times_five():
+        y[None] += z[None] * 5
+
+    with ti.ad.Tape(loss=y):
+        double()
+    assert (x.grad[None], z.grad[None]) == (2, 0)
+    with ti.ad.Tape(loss=y):
+        times_five()
+    assert (x.grad[None], z.grad[None]) == (0, 5)
+    with ti.ad.Tape(loss=y, clear_gradients=False):
+        double()
+    assert (x.grad[None], z.grad[None]) == (2, 5)
