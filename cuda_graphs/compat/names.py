@@ -13,6 +13,7 @@ import numpy as np
 import cuda_graphs as cg
 
 from . import ad, math, simt, types
+from .array_kinds import MatrixField, MatrixNdarray, Ndarray, ScalarField, ScalarNdarray, VectorNdarray
 from .data import Layout, Struct, axes, dataclass, field, ndarray, root
 from .decompositions import eig, polar_decompose, solve, svd, sym_eig
 from .kernels import data_oriented, func, kernel, pyfunc, real_func
@@ -40,10 +41,7 @@ atomic_min, atomic_max, atomic_cas = cg.atomic_min, cg.atomic_max, cg.atomic_cas
 atomic_and, atomic_or, atomic_xor = cg.atomic_and, cg.atomic_or, cg.atomic_xor
 static, static_assert, static_print = cg.static, cg.static_assert, cg.static_print
 ndrange, loop_config, template = cg.ndrange, cg.loop_config, cg.template
-Field, Ndarray = cg.Field, cg.NDArray
-ScalarField = MatrixField = Field
-ScalarNdarray = VectorNdarray = MatrixNdarray = Ndarray
-StructField, Template = cg.StructField, cg.types.Template
+Field, StructField, Template = cg.Field, cg.StructField, cg.types.Template
 
 
 def host_grouped(x: Any) -> Any:

@@ -122,3 +122,35 @@ def test_tapes_clear_the_gradients_of_all_fields():
     with ti.ad.Tape(loss=y, clear_gradients=False):
         double()
     assert (x.grad[None], z.grad[None]) == (2, 5)
+
+
+KINDS = ["ScalarField", "MatrixField", "Field", "Ndarray", "ScalarNdarray", "VectorNdarray", "MatrixNdarray"]
+OBJECTS = {
+    "number field": (lambda: qd.field(qd.f32, shape=2), ["ScalarField", "Field"]),
+    "vector field": (lambda: qd.Vector.field(2, qd.f32, shape=2), ["MatrixField", "Field"]),
+    "matrix field": (lambda: qd.Matrix.field(2, 2, qd.f32, shape=2), ["MatrixField", "Field"]),
+    "number array": (lambda: qd.ndarray(qd.f32, 2), ["Ndarray", "ScalarNdarray"]),
+    "vector array": (lambda: qd.Vector.ndarray(2, qd.f32, 2), ["Ndarray", "VectorNdarray"]),
+    "matrix array": (lambda: qd.Matrix.ndarray(2, 2, qd.f32, 2), ["Ndarray", "MatrixNdarray"]),
+    "NumPy array": (lambda: np.zeros(2), []),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_classes_tell_fields_and_arrays_apart(name):
+    make, wanted = OBJECTS[name]
+    found = make()
+    assert sorted(each for each in KINDS if isinstance(found, getattr(qd, each))) == sorted(wanted)
+
+
+def test_indices_that_debug_finds_are_assertions_of_the_peers():
+    qd.init(debug=True)
+    x = qd.field(qd.i32, shape=4)
+
+    @qd.kernel
+    def store(at: qd.i32):
+        x[at] = 1
+
+    with pytest.raises(qd.QuadrantsAssertionError):
+        store(5)
+    qd.init()

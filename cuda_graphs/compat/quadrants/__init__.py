@@ -27,7 +27,7 @@ def pure(function: Any) -> Any:
 QuadrantsCompilationError, QuadrantsSyntaxError = cg.CompileError, cg.CompileSyntaxError
 QuadrantsTypeError, QuadrantsNameError = cg.CompileTypeError, cg.CompileNameError
 QuadrantsRuntimeError, QuadrantsRuntimeTypeError = cg.CUDAError, TypeError
-QuadrantsAssertionError = cg.KernelAssertionError
+QuadrantsAssertionError = cg.KernelError  # also of indices that debug=True finds
 Tensor = MatrixTensor = VectorTensor = cg.types.Tensor
 graph_do_while, checkpoint = cg.graph_do_while, cg.checkpoint
 graph_parallel, graph_parallel_context = cg.graph_section, cg.graph_parallel

@@ -14,7 +14,7 @@ __version__ = (1, 7, 3)
 TaichiCompilationError, TaichiSyntaxError = cg.CompileError, cg.CompileSyntaxError
 TaichiTypeError = cg.CompileTypeError
 TaichiNameError, TaichiRuntimeError, TaichiRuntimeTypeError = cg.CompileNameError, cg.CUDAError, TypeError
-TaichiAssertionError = cg.KernelAssertionError
+TaichiAssertionError = cg.KernelError  # also of indices that debug=True finds
 
 __all__ = [
     "TaichiAssertionError", "TaichiCompilationError", "TaichiNameError", "TaichiRuntimeError", "TaichiRuntimeTypeError",

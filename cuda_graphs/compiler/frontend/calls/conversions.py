@@ -48,6 +48,10 @@ def is_literal(node: ast.Call) -> bool:
     return isinstance(found, ast.Constant)
 
 
+# The texts that float() takes in kernels: numbers that have no literal.
+FLOATS = ("inf", "-inf", "nan")
+
+
 def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:
     """Return the value of `cg.f32(x)`. A literal must be of the type's kind: `cg.i32(2.5)` is probably a mistake.
 
@@ -57,6 +61,8 @@ def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -
         raise compile_error(
             CompileArgumentError, frame.builder.loc, f"{type} takes one value, not {len(args)}", "cg.f32(x)"
         )
+    if isinstance(args[0], str) and args[0] in FLOATS and type.kind == "float":
+        return ir.Const(float(args[0]), type, frame.builder.loc)
     kinds = {int: ("int", "uint"), float: ("float",)}.get(args[0].__class__, ())
     if literal and kinds and type.kind not in kinds and not frame.rules.lenient:
         raise compile_error(
