@@ -69,8 +69,8 @@ class PeerVectorType(VectorType):
     """A type of vectors or matrices whose values on the host can be changed in place. It equals that of the library."""
 
     def __call__(self, *args: Any) -> PeerVector:
-        kind = VectorType(settings().default_fp, self.shape) if self.is_open else super()
-        return kind.__call__(*args).view(PeerVector)
+        dtype = settings().default_fp if self.is_open else self.dtype
+        return VectorType(dtype, self.shape)(*args).view(PeerVector)
 
     def __getitem__(self, dtype: Any) -> PeerVectorType:
         return peer_type(super().__getitem__(dtype))

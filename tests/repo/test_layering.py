@@ -165,8 +165,9 @@ ORDER = {
     ],
     "compat": [
         "__init__",
+        "program",
         "elements",
-        ("absent", "arrays", "levels", "program", "scalars", "words"),
+        ("absent", "array_kinds", "arrays", "levels", "scalars", "words"),
         ("complex_numbers", "data", "dispatch", "kernels"),
         "tensors",
         "math",
