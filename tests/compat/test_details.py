@@ -75,6 +75,40 @@ def test_static_gives_several_fields_at_once():
     assert y.to_numpy().tolist() == [0, 1, 2]
 
 
+def test_assignments_to_template_parameters_reach_the_element():
+    x, v, s = qd.field(qd.f32, shape=3), qd.Vector.field(2, qd.f32, shape=2), Pair.field(shape=1)
+
+    @qd.func
+    def seven(a: qd.template()):
+        a = 7.0  # noqa: F841
+
+    @qd.func
+    def swap(a: qd.template(), b: qd.template()):
+        c = a
+        a = b
+        b = c
+
+    @qd.func
+    def by_value(a):
+        a += 1.0
+        return a * 1.0
+
+    @qd.kernel
+    def change() -> qd.f32:
+        m = qd.Matrix([[1.0, 2.0], [3.0, 4.0]])
+        at = qd.cast(x[0], qd.i32)
+        seven(x[1])
+        seven(v[1][at])
+        seven(m[0, at + 1])
+        seven(s[0].place[1])
+        swap(x[1], x[2])
+        return by_value(x[2]) + m[0, 1] * 100
+
+    assert change() == 8 + 700
+    assert (x.to_numpy().tolist(), v.to_numpy().tolist()) == ([0, 0, 7], [[0, 0], [7, 0]])
+    assert s.place.to_numpy().tolist() == [[0, 7]]
+
+
 def test_pure_marks_kernels_in_any_order():
     numbers = qd.ndarray(qd.i32, 3)
     numbers.fill(0)

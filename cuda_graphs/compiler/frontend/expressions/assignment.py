@@ -129,7 +129,12 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
             CompileImmutableError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
             f"assign to a new name: {name}_ = ...",
         )  # fmt: skip
-    if isinstance(old, (ir.Local, Vector, Struct)) or (isinstance(old, tuple) and is_variable(old)):
+    is_element = isinstance(old, (Element, VectorElement, Component))  # of a parameter that stands for it
+    if (
+        isinstance(old, (ir.Local, Vector, Struct))
+        or is_element
+        or (isinstance(old, tuple) and is_variable(old))
+    ):
         assign_lvalue(frame, old, value)
     elif isinstance(value, Static) and type(value.value) is type(old) and value.value == old:
         pass  # the same constant again
