@@ -15,7 +15,7 @@ from cuda_graphs.kernels.arrays.creation import field_maker, make_elements
 from cuda_graphs.kernels.arrays.ndarray import number_array
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 
-from .elements import structure_element, vector_element
+from .elements import converted, structure_element, vector_element
 
 __all__ = ["PeerField", "PeerNdarray", "PeerStructArray", "PeerStructField", "make_field", "make_ndarray"]
 
@@ -30,8 +30,15 @@ class PeerMembers:
             return vector_element(found, lambda changed: self.__setitem__(index, changed))
         return found
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(plain_index(index), value)  # type: ignore[misc]
+    def __setitem__(self: Any, index: Any, value: Any) -> None:
+        super().__setitem__(plain_index(index), self._number(value))  # type: ignore[misc]
+
+    def fill(self: Any, value: Any) -> None:
+        """Set all elements to a number or vector. Numbers become those of the array: 2.9 is 2 in integers."""
+        super().fill(self._number(value))  # type: ignore[misc]
+
+    def _number(self: Any, value: Any) -> Any:
+        return value if self.element_shape else converted(self.dtype, value)
 
     @property
     def n(self: Any) -> int:

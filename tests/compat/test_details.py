@@ -47,6 +47,15 @@ def test_members_have_their_types_on_the_host():
     assert (field.place.to_numpy().tolist(), field[1].count) == ([[0, 0], [3, 4]], 2)
 
 
+def test_numbers_on_the_host_become_those_of_the_array():
+    x, y = qd.field(qd.i32, shape=2), qd.ndarray(qd.f32, 2)
+    x.fill(2.9)
+    x[1] = np.float32(3.0)
+    y.fill(1)
+    y[0] = np.int64(4)
+    assert (x.to_numpy().tolist(), y.to_numpy().tolist()) == ([2, 3], [4, 1])
+
+
 @pytest.mark.parametrize("kind", [qd.f32, qd.f64], ids=str)
 def test_sized_vectors_have_the_default_type(kind):
     qd.init(default_fp=kind)
@@ -90,8 +99,8 @@ def test_assignments_to_template_parameters_reach_the_element():
 
     @qd.func
     def by_value(a):
-        a += 1.0
-        return a * 1.0
+        a = a + 1.0
+        return a  # noqa: RET504
 
     @qd.kernel
     def change() -> qd.f32:
