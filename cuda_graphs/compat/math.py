@@ -15,7 +15,7 @@ import cuda_graphs as cg
 from .absent import absent_names
 from .complex_numbers import cconj, cdiv, cexp, cinv, clog, cmul, cpow, csqrt
 from .elements import peer_type
-from .words import Inlined, Word
+from .words import Inlined, Word, largest, least
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
 # Type checkers see the types of the language as those of Python.
@@ -25,7 +25,7 @@ vec2, vec3, vec4 = (peer_type(vectors(n, None)) for n in (2, 3, 4))
 mat2, mat3, mat4 = (peer_type(matrices(n, n, None)) for n in (2, 3, 4))
 ivec2, ivec3, ivec4 = (peer_type(vectors(n, cg.i32)) for n in (2, 3, 4))
 uvec2, uvec3, uvec4 = (peer_type(vectors(n, cg.u32)) for n in (2, 3, 4))
-max, min, abs, pow, round = builtins.max, builtins.min, builtins.abs, builtins.pow, builtins.round
+max, min, abs, pow, round = largest, least, builtins.abs, builtins.pow, builtins.round
 
 acos, asin, atan2 = Word(cg.acos, np.arccos), Word(cg.asin, np.arcsin), Word(cg.atan2, np.arctan2)
 ceil, floor, fract = (

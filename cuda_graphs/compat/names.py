@@ -23,7 +23,7 @@ from .scalars import *  # noqa: F403
 from .scalars import NAMES
 from .simt import global_thread_idx
 from .vectors import Matrix, Vector
-from .words import Inlined, Word
+from .words import Inlined, Word, largest, least
 
 i, j, k, l = (axes(n) for n in range(4))  # noqa: E741
 ij, ik, il, jk, jl, kl = (axes(*each) for each in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)))
@@ -31,9 +31,17 @@ ijk, ijl, ikl, jkl, ijkl = (
     axes(*each) for each in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3), (0, 1, 2, 3))
 )
 
-abs, max, min, pow, round = builtins.abs, builtins.max, builtins.min, builtins.pow, builtins.round
+
+def chosen(condition: Any, a: Any, b: Any) -> Any:
+    """Return `a` or `b`; by components for a vector of conditions."""
+    if not isinstance(condition, np.ndarray):
+        return a if condition else b
+    return Vector(np.where(condition, a, b).tolist())
+
+
+abs, max, min, pow, round = builtins.abs, largest, least, builtins.pow, builtins.round
 cast, bit_cast = Word(cg.cast, lambda x, dtype: dtype(x)), cg.bit_cast
-select = Word(cg.select, lambda condition, a, b: a if condition else b)
+select = Word(cg.select, chosen)
 raw_div, raw_mod, bit_shr = cg.raw_div, cg.raw_mod, cg.bit_shr
 zero, one, stop_grad, random = cg.zero, cg.one, cg.stop_grad, cg.random
 atomic_add, atomic_sub, atomic_mul = cg.atomic_add, cg.atomic_sub, cg.atomic_mul

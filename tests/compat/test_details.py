@@ -197,3 +197,23 @@ def test_indices_that_debug_finds_are_assertions_of_the_peers():
     with pytest.raises(qd.QuadrantsAssertionError):
         store(5)
     qd.init()
+
+
+def test_vectors_on_the_host_take_the_functions_of_kernels():
+    v, w = qd.Vector([3.0, 4.0]), qd.Vector([1.0, 0.5])
+    assert qd.max(v, qd.Vector([5.0, 1.0])).tolist() == [5, 4]
+    assert (qd.min(v, 3.5).tolist(), qd.math.min(w, 0.75).tolist()) == ([3, 3.5], [0.75, 0.5])
+    assert (qd.max(1, 2, 3), qd.min([2.5, 1])) == (3, 1)
+    assert qd.select(qd.Vector([1, 0]), v, w).tolist() == [3, 0.5]
+    assert v.norm(11.0) == 6
+    assert v.normalized(5.0).tolist() == pytest.approx([0.3, 0.4])
+    assert np.isnan(qd.Matrix([[1, 1], [1, 1]]).inverse()).all()
+
+
+def test_results_of_arithmetic_on_the_host_can_be_changed():
+    v = qd.Vector([1.0, 2.0]) + 1
+    v[0] = 9
+    m = qd.Matrix([[1.0, 0.0], [0.0, 2.0]]) @ qd.Matrix([[3.0, 0.0], [0.0, 3.0]])
+    m[1, 1] = 7
+    m.fill(m[1, 1] + v[0])
+    assert (v.tolist(), m.tolist()) == ([9, 3], [[16, 16], [16, 16]])
