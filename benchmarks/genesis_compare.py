@@ -26,8 +26,14 @@ from timing import write
 HERE = Path(__file__).parent
 SCENES = ("box", "stack", "mixed", "environments", "franka", "duck", "quadruped", "elastic", "liquid")
 DRIVERS = {"cpu": "host", "gpu": "cuda"}  # of Genesis' backends
-SIDES = {"cuda_graphs": ["-m", "cuda_graphs.compat"], "Quadrants": []}
+SIDES = ("cuda_graphs", "Quadrants")
 EXACT = "Quadrants without fast_math"
+# Arguments before and after those of the scene.
+ARGUMENTS: dict[str, tuple[list[str], list[str]]] = {
+    "cuda_graphs": (["-m", "cuda_graphs.compat"], []),
+    "Quadrants": ([], []),
+    EXACT: ([], ["--exact"]),
+}
 MISSING = "genesis-world is not installed for {}: pip install genesis-world==1.4.5 torch"
 
 
@@ -57,18 +63,18 @@ def run(
     }
     with tempfile.TemporaryDirectory() as folder:
         child = str(HERE / "genesis_scene.py")
+        before, after = ARGUMENTS[side]
         command = [
             python,
-            *SIDES.get(side, []),
+            *before,
             child,
             scene,
             str(options.steps),
             folder,
             "--backend",
             options.backend,
+            *after,
         ]
-        if side == EXACT:
-            command += ["--exact"]
         if options.environments is not None:
             command += ["--environments", str(options.environments)]
         done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)

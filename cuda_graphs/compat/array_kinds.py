@@ -12,7 +12,7 @@ __all__ = ["MatrixField", "MatrixNdarray", "Ndarray", "ScalarField", "ScalarNdar
 
 
 class ArrayKind(type):
-    """The class of such classes. Their objects are those of the library with so many dimensions of an element."""
+    """A metaclass: objects of its classes are fields or arrays of the library, by the dimensions of an element."""
 
     is_field: bool
     inner: tuple[int, ...]

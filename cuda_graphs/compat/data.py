@@ -216,6 +216,14 @@ def dataclass(cls: type) -> Any:
     """Decorates a class whose members are annotated: a dataclass, which also makes fields and arrays of itself."""
     for name, annotation in list(getattr(cls, "__annotations__", {}).items()):
         cls.__annotations__[name] = element_type(annotation)
+    give_zeros(cls)
+    if "__setattr__" not in vars(cls):
+        cls.__setattr__ = set_converted  # type: ignore[method-assign, assignment]
+    return with_makers(dataclasses.dataclass(cls))
+
+
+def give_zeros(cls: type) -> None:
+    """Make zeros the defaults of members without one, if all members have zeros: a default must not precede others."""
     members: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         members |= inspect.get_annotations(base)
@@ -223,9 +231,6 @@ def dataclass(cls: type) -> Any:
         for name, kind in members.items():
             if not hasattr(cls, name):
                 setattr(cls, name, zero_of(kind))
-    if "__setattr__" not in vars(cls):
-        cls.__setattr__ = set_converted  # type: ignore[method-assign, assignment]
-    return with_makers(dataclasses.dataclass(cls))
 
 
 def has_zero(kind: Any) -> bool:

@@ -27,7 +27,7 @@ def svd_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
 
 
 def polar_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
-    """Return the factors of the peers. Of 2 x 2 with a negative determinant, the first is a reflection."""
+    """Return the factors of the peers. A 2 x 2 matrix with a negative determinant has a reflection."""
     if cg.static(A.n == 3):
         return cg.polar_decompose(typed(A, dt))
     else:

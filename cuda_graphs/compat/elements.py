@@ -52,30 +52,14 @@ class PeerVector(HostVector):
         if self.write is not None:
             self.write(self)
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        found = super().__array_wrap__(array, context, return_scalar)
-        return found.view(PeerVector) if isinstance(found, HostVector) else found
-
     def fill(self, value: Any) -> None:
         """Set all components."""
         self[...] = value
 
-    def norm(self, eps: float = 0.0) -> Any:
-        """Return the root of the sum of the squares of the components and `eps`."""
-        return np.sqrt(self.norm_sqr() + eps)
-
-    def norm_inv(self, eps: float = 0.0) -> Any:
-        """Return 1 / norm."""
-        return 1 / self.norm(eps)
-
-    def normalized(self, eps: float = 0.0) -> Any:
-        """Return the vector times the reciprocal of the sum of its length and `eps`."""
-        return 1 / (self.norm() + eps) * self
-
     def inverse(self) -> Any:
         """Return the inverse of a square matrix; NaN for a singular one."""
         try:
-            return super().inverse().view(PeerVector)
+            return super().inverse()
         except np.linalg.LinAlgError:
             return np.full_like(self, np.nan, dtype=np.result_type(self, np.float32))
 

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math as host
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,18 @@ import cuda_graphs as cg
 from .absent import absent_names
 from .complex_numbers import cconj, cdiv, cexp, cinv, clog, cmul, cpow, csqrt
 from .elements import peer_type
-from .words import Inlined, Word, largest, least
+from .words import Inlined, Word
+
+
+def by_components(numbers: Callable[..., Any], arrays: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the host that takes numbers, or vectors of one shape and numbers."""
+
+    def call(*args: Any) -> Any:
+        has_vectors = any(isinstance(each, np.ndarray) and each.ndim for each in args)
+        return functools.reduce(arrays, args) if has_vectors and len(args) > 1 else numbers(*args)
+
+    return call
+
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
 # Type checkers see the types of the language as those of Python.
@@ -25,7 +38,9 @@ vec2, vec3, vec4 = (peer_type(vectors(n, None)) for n in (2, 3, 4))
 mat2, mat3, mat4 = (peer_type(matrices(n, n, None)) for n in (2, 3, 4))
 ivec2, ivec3, ivec4 = (peer_type(vectors(n, cg.i32)) for n in (2, 3, 4))
 uvec2, uvec3, uvec4 = (peer_type(vectors(n, cg.u32)) for n in (2, 3, 4))
-max, min, abs, pow, round = largest, least, builtins.abs, builtins.pow, builtins.round
+abs, pow, round = builtins.abs, builtins.pow, builtins.round
+max = Word(builtins.max, by_components(builtins.max, np.maximum))
+min = Word(builtins.min, by_components(builtins.min, np.minimum))
 
 acos, asin, atan2 = Word(cg.acos, np.arccos), Word(cg.asin, np.arcsin), Word(cg.atan2, np.arctan2)
 ceil, floor, fract = (

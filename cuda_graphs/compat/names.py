@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import builtins
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +15,7 @@ from . import ad, math, simt, types
 from .array_kinds import MatrixField, MatrixNdarray, Ndarray, ScalarField, ScalarNdarray, VectorNdarray
 from .data import Layout, Struct, axes, dataclass, field, ndarray, root
 from .decompositions import eig, polar_decompose, solve, svd, sym_eig
+from .elements import PeerVector
 from .kernels import data_oriented, func, kernel, pyfunc, real_func
 from .math import acos, asin, atan2, ceil, cos, exp, floor, frexp, log, rsqrt, sin, sqrt, tan, tanh
 from .program import cpu, cuda, gpu, init, reset, sync, x64, x86_64
@@ -23,7 +23,7 @@ from .scalars import *  # noqa: F403
 from .scalars import NAMES
 from .simt import global_thread_idx
 from .vectors import Matrix, Vector
-from .words import Inlined, Word, largest, least
+from .words import Inlined, Word
 
 i, j, k, l = (axes(n) for n in range(4))  # noqa: E741
 ij, ik, il, jk, jl, kl = (axes(*each) for each in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)))
@@ -36,10 +36,10 @@ def chosen(condition: Any, a: Any, b: Any) -> Any:
     """Return `a` or `b`; by components for a vector of conditions."""
     if not isinstance(condition, np.ndarray):
         return a if condition else b
-    return Vector(np.where(condition, a, b).tolist())
+    return np.where(condition, a, b).view(PeerVector)
 
 
-abs, max, min, pow, round = builtins.abs, largest, least, builtins.pow, builtins.round
+abs, max, min, pow, round = math.abs, math.max, math.min, math.pow, math.round
 cast, bit_cast = Word(cg.cast, lambda x, dtype: dtype(x)), cg.bit_cast
 select = Word(cg.select, chosen)
 raw_div, raw_mod, bit_shr = cg.raw_div, cg.raw_mod, cg.bit_shr

@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Inlined", "Word", "largest", "least"]
+__all__ = ["Inlined", "Word"]
 
 
 class Word:
@@ -25,20 +24,6 @@ class Word:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         found = self.on_host(*args, **keywords)
         return found.item() if isinstance(found, np.generic) else found
-
-
-def by_components(numbers: Callable[..., Any], arrays: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the host that takes numbers, or vectors of one shape and numbers."""
-
-    def call(*args: Any) -> Any:
-        has_vectors = any(isinstance(each, np.ndarray) and each.ndim for each in args)
-        return functools.reduce(arrays, args) if has_vectors and len(args) > 1 else numbers(*args)
-
-    return call
-
-
-largest = Word(builtins.max, by_components(builtins.max, np.maximum))
-least = Word(builtins.min, by_components(builtins.min, np.minimum))
 
 
 class Inlined:

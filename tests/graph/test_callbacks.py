@@ -172,7 +172,7 @@ def test_a_callback_that_is_replaced_while_it_is_read_is_read_again(come_between
 
 
 def test_reading_a_callback_while_the_definition_is_instantiated_again_is_safe(come_between):
-    """The second executable gives the node a callback of its own. That of the first one goes with it."""
+    """The second executable gives the node a callback of its own, and the callback of the first one goes with it."""
     calls = []
     g = cg.GraphDef()
     node = g.callback(lambda: calls.append(1))

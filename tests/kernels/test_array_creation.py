@@ -78,7 +78,7 @@ def test_an_array_of_an_array_is_a_copy(device):
     assert first[0] == 0 and second.base is None
 
 
-def test_what_is_no_array_of_numbers_is_refused(device):
+def test_values_other_than_arrays_of_numbers_are_refused(device):
     for make, error, text in (
         (lambda: cg.array("text"), TypeError, "must be numbers"),
         (lambda: cg.array([[1], [2, 3]]), ValueError, "lists are ragged"),

@@ -156,6 +156,7 @@ def vectors(
     assert_type(k.cast(cg.f32), cg.vec3)
     assert_type(cg.outer(v, w), cg.Matrix[Literal[2], Literal[3]])
     assert_type(cg.cross(w, w), cg.vec3)
+    assert_type(cg.cross(v, v), float)
     assert_type(cg.norm(s), float)
     assert_type(cg.sqrt(w), cg.vec3)
     assert_type(cg.vector(1.0, 2.0), cg.vec2)
@@ -163,7 +164,7 @@ def vectors(
     w += cg.vec3(0.0)
     v + w  # wrong
     m @ v  # wrong
-    cg.cross(v, v)  # wrong
+    cg.cross(v, w)  # wrong
     cg.dot(v, w)  # wrong
     w.x = "a"  # wrong
     return w.x + w.xyz.norm()

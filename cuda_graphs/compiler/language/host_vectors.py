@@ -53,7 +53,7 @@ class HostVector(np.ndarray[Any, Any]):
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Return a number in place of an array without dimensions."""
-        return array.view(HostVector) if array.ndim else array[()]
+        return array.view(type(self)) if array.ndim else array[()]
 
     def fill(self, value: Any) -> None:
         """Raise: a vector does not change on the host."""
@@ -113,27 +113,29 @@ class HostVector(np.ndarray[Any, Any]):
         """Return the sum of the squares of the components."""
         return (self * self).sum()
 
-    def norm(self) -> Any:
-        """Return the Euclidean length."""
-        return np.sqrt(self.norm_sqr())
+    def norm(self, eps: float = 0.0) -> Any:
+        """Return the Euclidean length, the root of the sum of the squares and `eps`."""
+        return np.sqrt(self.norm_sqr() + eps)
 
-    def normalized(self) -> Any:
-        """Return the vector times the reciprocal of its length, as in kernels."""
-        return self.norm_inv() * self
+    def normalized(self, eps: float = 0.0) -> Any:
+        """Return the vector times the reciprocal of the sum of its length and `eps`, as in kernels."""
+        return 1 / (self.norm() + eps) * self
 
     def cross(self, other: Any) -> Any:
-        """Return the cross product of vectors of three components."""
-        return np.cross(self, other).view(HostVector)
+        """Return the cross product of vectors of three components; of two components its third one, a number."""
+        if self.shape == np.shape(other) == (2,):
+            return self[0] * other[1] - self[1] * other[0]
+        return np.cross(self, other).view(type(self))
 
     def outer(self, other: Any) -> Any:
         """Return the matrix of all products of components."""
-        return np.outer(self, other).view(HostVector)
+        return np.outer(self, other).view(type(self))
 
     outer_product = outer
 
-    def norm_inv(self) -> Any:
+    def norm_inv(self, eps: float = 0.0) -> Any:
         """Return 1 / norm."""
-        return 1 / self.norm()
+        return 1 / self.norm(eps)
 
     def distance(self, other: Any) -> Any:
         """Return the length of the difference."""
@@ -145,7 +147,7 @@ class HostVector(np.ndarray[Any, Any]):
 
     def inverse(self) -> Any:
         """Return the inverse of a square matrix."""
-        return np.linalg.inv(self).view(HostVector)
+        return np.linalg.inv(self).view(type(self))
 
     def cast(self, dtype: ScalarType) -> Any:
         """Return the components converted to another type, as in kernels."""

@@ -494,9 +494,13 @@ def dot(a: Vector[N, T], b: Vector[N, T]) -> T:
     """Return the sum of the products of the components."""
 
 
+@overload
+def cross(a: Vector[Literal[3], T], b: Vector[Literal[3], T]) -> Vector[Literal[3], T]: ...
+@overload
+def cross(a: Vector[Literal[2], T], b: Vector[Literal[2], T]) -> T: ...
 @_in_kernels_only
-def cross(a: Vector[Literal[3], T], b: Vector[Literal[3], T]) -> Vector[Literal[3], T]:
-    """Return the cross product of vectors of 3 components."""
+def cross(a: Any, b: Any) -> Any:
+    """Return the cross product of vectors of 3 components; of 2 components its third one, a number."""
 
 
 @_in_kernels_only
@@ -516,12 +520,12 @@ def length(a: Vector[Any, Any]) -> float:
 
 @_in_kernels_only
 def normalized(a: Vector[N, T]) -> Vector[N, T]:
-    """Return the vector divided by its length."""
+    """Return the vector times the reciprocal of its length."""
 
 
 @_in_kernels_only
 def normalize(a: Vector[N, T]) -> Vector[N, T]:
-    """Return the vector divided by its length."""
+    """Return the vector times the reciprocal of its length."""
 
 
 @_in_kernels_only

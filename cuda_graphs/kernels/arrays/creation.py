@@ -241,9 +241,10 @@ def numbers_in(values: Any) -> np.ndarray:
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise ValueError(
-            "the nested lists are ragged: give all lists of one level the same length"
-        ) from error
+        if not isinstance(values, (list, tuple)):
+            raise
+        remedy = "give all lists of one level the same length"
+        raise ValueError(f"the nested lists are ragged: {remedy}") from error
 
 
 def type_of(value: Any) -> Any:

@@ -49,7 +49,7 @@ def is_literal(node: ast.Call) -> bool:
 
 
 # The texts that float() takes in kernels: numbers that have no literal.
-FLOATS = ("inf", "-inf", "nan")
+SPECIAL_FLOATS = ("inf", "-inf", "nan")
 
 
 def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:
@@ -61,7 +61,7 @@ def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -
         raise compile_error(
             CompileArgumentError, frame.builder.loc, f"{type} takes one value, not {len(args)}", "cg.f32(x)"
         )
-    if isinstance(args[0], str) and args[0] in FLOATS and type.kind == "float":
+    if isinstance(args[0], str) and args[0] in SPECIAL_FLOATS and type.kind == "float":
         return ir.Const(float(args[0]), type, frame.builder.loc)
     kinds = {int: ("int", "uint"), float: ("float",)}.get(args[0].__class__, ())
     if literal and kinds and type.kind not in kinds and not frame.rules.lenient:

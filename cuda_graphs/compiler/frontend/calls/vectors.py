@@ -33,8 +33,8 @@ from cuda_graphs.compiler.language.annotations import VectorType, mat
 from .conversions import cast, scalar_type
 from .inlining import inline
 
-# The names of the one argument of methods. The peers write it as a keyword, too.
-KEYWORDS = {**dict.fromkeys(WITH_EPS, "eps"), "cast": "dtype", "fill": "val"}
+# The names of the argument of methods that take one besides vectors, as on the host.
+ARGUMENT_NAMES = {**dict.fromkeys(WITH_EPS, "eps"), "cast": "dtype", "fill": "value"}
 
 
 def vector(frame: Frame, *args: Any) -> Vector:
@@ -78,7 +78,7 @@ def fill(frame: Frame, owner: Any, value: Any) -> None:
 def method(frame: Frame, bound: Bound, args: list[Any], keywords: dict[str, Any]) -> Any:
     """Translate the call of a method of a vector or matrix, or of `fill` of an array."""
     for name, value in keywords.items():
-        if name != KEYWORDS.get(bound.name) or args:
+        if name != ARGUMENT_NAMES.get(bound.name) or args:
             raise compile_error(
                 CompileArgumentError, frame.builder.loc, f"{bound.name}() has no argument {name!r} here",
                 "v.norm(eps=1e-6), v.cast(cg.f64), v.fill(0)",

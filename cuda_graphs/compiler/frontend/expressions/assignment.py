@@ -19,6 +19,7 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.sharing import is_shared
 from cuda_graphs.compiler.frontend.frame.values import (
     PLACES,
+    VARIABLES,
     ArrayPart,
     Component,
     Element,
@@ -129,12 +130,7 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
             CompileImmutableError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
             f"assign to a new name: {name}_ = ...",
         )  # fmt: skip
-    is_element = isinstance(old, (Element, VectorElement, Component))  # of a parameter that stands for it
-    if (
-        isinstance(old, (ir.Local, Vector, Struct))
-        or is_element
-        or (isinstance(old, tuple) and is_variable(old))
-    ):
+    if isinstance(old, VARIABLES) or (isinstance(old, tuple) and is_variable(old)):
         assign_lvalue(frame, old, value)
     elif isinstance(value, Static) and type(value.value) is type(old) and value.value == old:
         pass  # the same constant again

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Any
 
@@ -18,10 +18,16 @@ from cuda_graphs.compiler.ir.types import bool_, f32, i32
 from .lvalues import broadcast, make_vector
 
 
+def added(frame: Frame, numbers: Iterable[ir.Value]) -> ir.Value:
+    """Return the sum of numbers, from the first to the last."""
+    return reduce(lambda x, y: frame.builder.binary("Add", x, y), numbers)
+
+
 def dot(frame: Frame, a: Any, b: Any) -> ir.Value:
     """Return the sum of the products of the components."""
-    products = broadcast(frame, lambda x, y: frame.builder.binary("Mult", x, y), a, frame.read(b)).leaves()
-    return reduce(lambda x, y: frame.builder.binary("Add", x, y), products)
+    return added(
+        frame, broadcast(frame, lambda x, y: frame.builder.binary("Mult", x, y), a, frame.read(b)).leaves()
+    )
 
 
 def norm_sqr(frame: Frame, a: Vector) -> ir.Value:
@@ -84,7 +90,7 @@ def normalized(frame: Frame, a: Vector, eps: Any = None) -> Vector:
 
 def sum_of(frame: Frame, a: Vector) -> ir.Value:
     """Return the sum of all components."""
-    return reduce(lambda x, y: frame.builder.binary("Add", x, y), a.leaves())
+    return added(frame, a.leaves())
 
 
 def transpose(frame: Frame, a: Vector) -> Vector:
@@ -117,17 +123,6 @@ def matmul(frame: Frame, a: Any, b: Any) -> Any:
     return Vector(tuple(Vector(tuple(dot(frame, row, column) for column in columns)) for row in a.components))
 
 
-def require_invertible(frame: Frame, a: Vector) -> None:
-    """Raise unless a matrix is square, with at most 4 rows."""
-    if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
-        raise compile_error(
-            CompileTypeError,
-            frame.builder.loc,
-            f"a square matrix up to 4 x 4 is needed, not {a.shape}",
-            "make it cg.mat(n, n) with n up to 4",
-        )
-
-
 def around(parts: tuple[Any, ...], i: int) -> tuple[Any, ...]:
     """Return the parts after part i, and then those before it."""
     return parts[i + 1 :] + parts[:i]
@@ -136,7 +131,7 @@ def around(parts: tuple[Any, ...], i: int) -> tuple[Any, ...]:
 def cofactor(frame: Frame, a: Vector, i: int, j: int) -> ir.Value:
     """Return the derivative of the determinant with respect to an element.
 
-    The minor has its rows and columns in the order around the matrix. So only matrices of even size alternate signs.
+    The minor has its rows and columns in the order around the matrix, so signs alternate in matrices of even size only.
     """
     minor = Vector(tuple(Vector(around(row.components, j)) for row in around(a.components, i)))
     found = determinant(frame, minor)
@@ -146,12 +141,18 @@ def cofactor(frame: Frame, a: Vector, i: int, j: int) -> ir.Value:
 
 def determinant(frame: Frame, a: Vector) -> ir.Value:
     """Return the determinant of a square matrix up to 4 x 4, by expansion along the first column."""
-    require_invertible(frame, a)
+    if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
+        raise compile_error(
+            CompileTypeError,
+            frame.builder.loc,
+            f"a square matrix up to 4 x 4 is needed, not {a.shape}",
+            "make it cg.mat(n, n) with n up to 4",
+        )
     first = [row.components[0] for row in a.components]
     if len(first) == 1:
         return first[0]
     terms = (frame.builder.binary("Mult", entry, cofactor(frame, a, i, 0)) for i, entry in enumerate(first))
-    return reduce(lambda x, y: frame.builder.binary("Add", x, y), terms)
+    return added(frame, terms)
 
 
 def inverse(frame: Frame, a: Vector) -> Vector:

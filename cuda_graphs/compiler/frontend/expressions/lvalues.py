@@ -161,8 +161,9 @@ def takes_vectors(parts: tuple[Any, ...], rows: list[Any], type: VectorType | No
     shapes = [row.shape if isinstance(row, Vector) else () for row in rows]
     if any(isinstance(part, tuple) for part in parts) or any(len(shape) > 1 for shape in shapes):
         return False
-    is_flat = type is not None and (len(type.shape) == 1 or len(set(shapes)) > 1)  # mat2(a, vec3(b, c, d))
-    return () in shapes if type is None else is_flat
+    if type is None:
+        return () in shapes
+    return len(type.shape) == 1 or len(set(shapes)) > 1  # also mat2(a, vec3(b, c, d))
 
 
 def filled(value: ir.Value, shape: tuple[int, ...]) -> Vector:

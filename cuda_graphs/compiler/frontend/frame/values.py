@@ -132,7 +132,15 @@ class HostMember:
 
 
 # Members of a Struct that change at run time. Others are arrays, conditions and compile-time values.
-PLACES = (ir.Value, ir.Local, Vector, Struct, Element, VectorElement, Component)
+VARIABLES = (
+    ir.Local,
+    Vector,
+    Struct,
+    Element,
+    VectorElement,
+    Component,
+)  # what a name may stand for and assign to
+PLACES = (ir.Value, *VARIABLES)
 
 
 @record
