@@ -132,14 +132,8 @@ class HostMember:
 
 
 # Members of a Struct that change at run time. Others are arrays, conditions and compile-time values.
-VARIABLES = (
-    ir.Local,
-    Vector,
-    Struct,
-    Element,
-    VectorElement,
-    Component,
-)  # what a name may stand for and assign to
+# What a name can be bound to so that an assignment to the name stores there.
+VARIABLES = (ir.Local, Vector, Struct, Element, VectorElement, Component)
 PLACES = (ir.Value, *VARIABLES)
 
 
