@@ -131,9 +131,9 @@ class HostMember:
     name: str
 
 
-# Members of a Struct that change at run time. Others are arrays, conditions and compile-time values.
 # What a name can be bound to so that an assignment to the name stores there.
 VARIABLES = (ir.Local, Vector, Struct, Element, VectorElement, Component)
+# Members of a Struct that change at run time. Others are arrays, conditions and compile-time values.
 PLACES = (ir.Value, *VARIABLES)
 
 
