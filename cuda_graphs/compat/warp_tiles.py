@@ -88,19 +88,24 @@ class Rows:
         """Replace the lower triangle of A by L with A = L @ L.T.
 
         Column by column, lane i computes element i. The squares of the diagonal are at least `eps`, of which lane k
-        gives that of row k.
+        gives that of row k. Products of even and of odd columns have sums of their own, as in Quadrants: an addition
+        waits for half as many others, and both libraries round to the same bits.
         """
         lane = cg.warp.lane()
         squares = cg.cast(0, self.r.dtype)  # the sum of the squares in the row of this lane
         for k in cg.static(range(self.r.n)):
             diagonal = cg.warp.shuffle(cg.sqrt(max(self.r[k] - squares, eps)), k)
-            sum_ = cg.cast(0, self.r.dtype)
+            even = odd = cg.cast(0, self.r.dtype)
             for j in cg.static(range(k)):
-                sum_ += self.r[j] * cg.warp.shuffle(self.r[j], k)
+                product = self.r[j] * cg.warp.shuffle(self.r[j], k)
+                if cg.static(j % 2 == 0):
+                    even += product
+                else:
+                    odd += product
             if lane == k:
                 self.r[k] = diagonal
             elif lane > k:
-                found = (self.r[k] - sum_) / diagonal
+                found = (self.r[k] - (even + odd)) / diagonal
                 self.r[k] = found
                 squares += found * found
 
