@@ -171,9 +171,9 @@ from the peers:
 * **Calls.** Calls of kernels return early on CPUs too. Reads of arrays and fields wait, and so do calls with arrays of
   NumPy. If another library has got a view of an array, by DLPack or an array interface, each later call waits on the
   host driver, so that the view shows all results.
-* **Bits.** `fast_math` is off on CPUs, and on GPUs unless `init(fast_math=True)` asks for it. Numbers have the
-  bits of the source, as in Quadrants without `fast_math`: [Genesis moves bodies alike to the
-  bit](guide/large-programs.md#bits). Decompositions (`svd` and the like) round otherwise.
+* **Bits.** `init(fast_math=True)` is ignored. Numbers have the bits of the source, as in Quadrants without `fast_math`:
+  [Genesis moves bodies alike to the bit](guide/large-programs.md#bits). Decompositions (`svd` and the like) round
+  otherwise, and on GPUs `sin` and the like, since Quadrants brings an older library of them.
 * **Names** in kernels take the wider type of what is assigned to them: after `x = 3; x = x / 2` the number is 1.5.
 * **Arrays of NumPy outside of a kernel** are no constants in it. Pass them, or write `static(a[1])`.
 * **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The

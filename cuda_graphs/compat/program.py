@@ -38,7 +38,7 @@ IGNORED = frozenset((
     "check_out_of_bound", "cuda_stack_limit", "debug_dump_path", "default_ad_stack_size", "default_cpu_block_dim",
     "default_gpu_block_dim", "demote_dense_struct_fors", "detect_read_only", "device_memory_GB",
     "device_memory_fraction",
-    "dynamic_index", "enable_fallback", "enable_graph", "flatten_if", "force_scalarize_matrix",
+    "dynamic_index", "enable_fallback", "enable_graph", "fast_math", "flatten_if", "force_scalarize_matrix",
     "gdb_trigger", "kernel_profiler", "log_level", "make_block_local", "make_cpu_multithreading_loop",
     "make_thread_local", "max_block_dim", "move_loop_invariant_outside_if",
     "num_compile_threads", "offline_cache", "offline_cache_cleaning_factor", "offline_cache_cleaning_policy",
@@ -58,7 +58,6 @@ class Settings:
     default_fp: Any = cg.f32
     default_ip: Any = cg.i32
     debug: bool = False
-    fast_math: bool = False
 
     def options(self) -> dict[str, Any]:
         """Return the keywords of `cg.kernel`."""
@@ -66,7 +65,6 @@ class Settings:
             "default_float": self.default_fp,
             "default_int": self.default_ip,
             "debug": self.debug,
-            "fast_math": self.fast_math,
         }
 
 
@@ -87,16 +85,14 @@ def init(
     default_ip: Any = cg.i32,
     *,
     debug: bool = False,
-    fast_math: bool = False,
     random_seed: int | None = None,
     cpu_max_num_threads: int | None = None,
     **others: Any,
 ) -> None:
     """Choose the driver and the options of kernels.
 
-    The variable CUDA_GRAPHS_DRIVER wins over `arch`, and so does a driver that is loaded already. `fast_math` is off by
-    default, unlike in the peers: results have the bits of the source. On CPUs they always have, since calls of Genesis
-    were no faster with it (docs/guide/large-programs.md).
+    The variable CUDA_GRAPHS_DRIVER wins over `arch`, and so does a driver that is loaded already. `fast_math`, which
+    is on by default in the peers, is ignored: results have the bits of the source (docs/guide/large-programs.md#bits).
 
     With `cpu_max_num_threads=1` all work runs in the calling thread, as with CUDA_GRAPHS_HOST_THREADS=0, unless the
     host driver is loaded already. Other numbers are ignored.
@@ -113,7 +109,7 @@ def init(
         with contextlib.suppress(RuntimeError):  # another driver is loaded, and the program uses it
             cg.use_driver(arch)
     cg.Device().set_current()
-    Program.settings = Settings(default_fp, default_ip, debug, fast_math and not on_cpu())
+    Program.settings = Settings(default_fp, default_ip, debug)
     cg.random_seed(0 if random_seed is None else random_seed)
 
 

@@ -82,9 +82,17 @@ def least_like(value: Any) -> Any:
 
 
 def reduced(value: Any, combine: cg.template, log2_size: cg.template) -> Any:
-    """Return the combined values of a tile, in all of its lanes."""
+    """Return the combined values of a tile, in all of its lanes. Neighbours are combined first."""
     result = value
     for k in cg.static(range(log2_size)):
+        result = combine(result, cg.warp.shuffle_xor(result, 1 << k))
+    return result
+
+
+def folded(value: Any, combine: cg.template, log2_size: cg.template) -> Any:
+    """Return the combined values of a tile, in all of its lanes. The halves of the tile are combined first."""
+    result = value
+    for k in cg.static(reversed(range(log2_size))):
         result = combine(result, cg.warp.shuffle_xor(result, 1 << k))
     return result
 
@@ -289,11 +297,11 @@ def pairs() -> dict[str, Inlined]:
     found: dict[str, Inlined] = {}
     for name, combine in COMBINE.items():
         made = {
-            f"reduce_{name}": of_warp_and_tile(reduced, combine),
+            f"reduce_{name}": of_warp_and_tile(folded, combine),
             f"inclusive_{name}": of_warp_and_tile(scanned, combine),
         }
         if name in ("add", "min", "max"):
-            made[f"reduce_all_{name}"] = made[f"reduce_{name}"]
+            made[f"reduce_all_{name}"] = of_warp_and_tile(reduced, combine)
             made[f"segmented_reduce_{name}"] = segmented_reduction(combine)
         made[f"exclusive_{name}"] = exclusive(combine, FIRST[name])
         for key, (whole, tiled) in made.items():

@@ -49,6 +49,40 @@ def test_a_blocked_factor_of_tiles_is_that_of_numpy(T, n):
     assert np.allclose(np.tril(a.to_numpy()), np.linalg.cholesky(matrix), rtol=1e-12, atol=1e-12)
 
 
+def factor_in_f32(matrix):
+    """Return the Cholesky factor with one sum of the products of even columns and one of odd columns."""
+    factor, size = np.zeros_like(matrix), len(matrix)
+    squares = np.zeros(size, np.float32)
+    for k in range(size):
+        sums = np.zeros((2, size), np.float32)
+        for j in range(k):
+            sums[j % 2] += factor[:, j] * factor[k, j]
+        factor[k, k] = np.sqrt(matrix[k, k] - squares[k])
+        below = slice(k + 1, size)
+        factor[below, k] = (matrix[below, k] - (sums[0] + sums[1])[below]) / factor[k, k]
+        squares[below] += factor[below, k] ** 2
+    return factor
+
+
+def test_factors_have_the_bits_of_sums_over_even_and_over_odd_columns():
+    half = np.random.default_rng(4).standard_normal((16, 16)).astype(np.float32)
+    matrix = half @ half.T + 16 * np.eye(16, dtype=np.float32)
+    a = qd.ndarray(qd.f32, (16, 16))
+    a.from_numpy(matrix)
+
+    @qd.kernel
+    def factorise(a: qd.types.ndarray(dtype=qd.f32, ndim=2)):
+        qd.loop_config(block_dim=16)
+        for _ in range(16):
+            tile = qd.simt.Tile16x16.zeros(dtype=qd.f32)
+            tile[:] = a[:, :]
+            tile.cholesky_(1e-30)
+            a[:, :] = tile
+
+    factorise(a)
+    assert (np.tril(a.to_numpy()) == factor_in_f32(matrix)).all()
+
+
 @qd.kernel
 def update(batch: qd.types.ndarray(dtype=qd.f32, ndim=3), v: qd.types.ndarray(dtype=qd.f32, ndim=1)) -> None:
     qd.loop_config(block_dim=16)
