@@ -295,6 +295,60 @@ def test_abandoned_capture_drops_its_arrays(device, stream, total):
     assert (total.to_numpy() == 1).all()
 
 
+def leave_by_an_exception(builder, array):
+    raise KeyError
+
+
+def leave_with_an_open_branch(builder, array):
+    branch = builder.split(2)[1]
+    increase(array, 1.0, stream=branch.stream)
+
+
+ABANDONED = {
+    "exception": (leave_by_an_exception, KeyError),
+    "close": (lambda builder, array: builder.close(), None),
+    "open branch": (leave_with_an_open_branch, cg.CUDAError),
+}
+USES = {
+    "kernel": lambda x: increase(x, 1.0),
+    "kernel, other array": lambda x: add(cg.ndarray(cg.f32, N), x),
+    "read": lambda x: x.to_numpy(),
+    "element": lambda x: x[0],
+    "part": lambda x: x[2:],
+    "fill": lambda x: x.fill(1),
+    "copy": lambda x: x.copy_from(cg.ndarray(cg.f32, x.shape)),
+    "view": lambda x: x.__cuda_array_interface__,
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize(("leave", "error"), ABANDONED.values(), ids=ABANDONED)
+def test_arrays_of_an_abandoned_capture_are_refused_and_nothing_is_lost(leave, error, use, stream, total):
+    block = cg.capture(stream)
+    with contextlib.ExitStack() as stack:
+        if error is not None:
+            stack.enter_context(pytest.raises(error))
+        with block:
+            kept = work(total)
+            part = kept[2:]
+            leave(block, kept)
+    for array in (kept, part):
+        with pytest.raises(cg.ClosedBufferError, match="in which the array was made was abandoned"):
+            use(array)
+    increase(total, 1.0, stream=stream)
+    stream.sync()
+    assert (total.to_numpy() == 1).all()
+
+
+def test_arrays_of_bodies_of_an_abandoned_capture_are_refused(stream, total):
+    with cg.capture(stream) as builder:
+        with builder.if_then(builder.create_condition(1)):
+            kept = work(total)
+        builder.close()
+    with pytest.raises(cg.ClosedBufferError, match="was abandoned"):
+        increase(kept, 1.0)
+
+
 def test_parts_of_an_array_do_not_keep_it_in_the_graph(device, stream, total):
     with cg.capture() as builder:
         temporary = cg.ndarray(cg.f32, (2, *total.shape))

@@ -27,6 +27,7 @@ cdef class GraphBuilder(BuilderState):
     cdef InsertionPoint _finished(self)
 
     cdef int _keep_arrays(self) except -1
+    cdef int _close_arrays(self) except -1
     cdef int _raise_end_error(self, CaptureHandle capture, CUresult status) except -1
     cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here)
     cdef int _mark_joined(self) except -1

@@ -58,13 +58,13 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeKind,
     NodeRecord,
     NodeSpec,
+    as_owner,
     node_handle,
     uses_parameters,
 )
 from cuda_graphs.core.resources.handles cimport (
     Opaque,
     StreamHandle,
-    WeakOpaque,
     box_of,
     drain_deferred,
     hold_python,
@@ -85,6 +85,7 @@ from cuda_graphs.objects.numbers cimport as_int, read_flag, read_unsigned
 from cuda_graphs.objects.source cimport keep_source, text_of
 from cuda_graphs.objects.device.current cimport StreamBlock, enter_block, leave_block
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
+from cuda_graphs.objects.memory.buffer cimport Buffer
 from .builder_state cimport (
     CAPTURING,
     CLOSED,
@@ -270,6 +271,8 @@ cdef class GraphBuilder(BuilderState):
         if not capture.get().active and self._state == CAPTURING:
             self._state = ENDED
         if status:
+            if not capture.get().active:
+                self._close_arrays()
             self._raise_end_error(capture, status)
         cdef str warning = empty_text(capture.get()[0], self._noted) if is_empty(capture.get()[0]) else None
         capture.get().ledger.clear()
@@ -282,16 +285,25 @@ cdef class GraphBuilder(BuilderState):
         """Let the graph keep the arrays that were made in the `with` blocks of this builder and are still alive."""
         cdef CapturedCall call
         cdef StreamBlock block
-        cdef WeakOpaque each
-        cdef Opaque memory
+        cdef Buffer made
         for block in self._blocks:
             block.held.clear()  # adds free nodes
             for each in block.made:
-                memory = each.lock()
-                if memory and find_capture(call, self._h):
-                    keep_owners(call, memory, Opaque())
+                made = each()
+                if made is not None and made._h and find_capture(call, self._h):
+                    keep_owners(call, as_owner(made._h), Opaque())
                     self._keeps_arrays = True
-            block.made.clear()
+        return 0
+
+    cdef int _close_arrays(self) except -1:
+        """Close the Buffers of these arrays, because no launch will allocate their memory."""
+        cdef StreamBlock block
+        for block in self._blocks:
+            block.held.clear()
+            for each in block.made:
+                made = each()
+                if made is not None:
+                    made.close()
         return 0
 
     cdef int _raise_end_error(self, CaptureHandle capture, CUresult status) except -1:
@@ -737,10 +749,13 @@ cdef class GraphBuilder(BuilderState):
             CaptureError: The capture was invalid, or builders that `split` made were not joined.
         """
         cdef CaptureHandle capture = self._capture
-        if self._state == CAPTURING and self._kind != FORKED:
+        cdef bint abandons = self._state == CAPTURING and self._kind != FORKED
+        if abandons:
             record_foreign_spoiler(capture.get()[0], "close")
         cdef CUresult status = self._tear_down()
         self._stream = None
+        if abandons:
+            self._close_arrays()
         with nogil:
             drain_deferred()
         if status and status != CUDA_ERROR_NOT_PERMITTED:  # host functions may not end captures: a later call ends it
@@ -790,7 +805,7 @@ cdef class GraphBuilder(BuilderState):
             box_of[NodeRecord](self._graph).graph.is_abandoned = True
         self._tear_down()
         self._stream = None
-        return 0
+        return self._close_arrays()
 
 
 def capture(stream=None, mode="relaxed"):

@@ -66,5 +66,8 @@ cdef uintptr_t writer_of(CUstream stream) noexcept
 # Returns the key of an array type: element type, number of dimensions, gradients, and the shape of an element.
 cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*, bint needs_dual=*) except? 0
 
+# Returns the text of the error for an array whose Buffer is closed.
+cdef str closed_text(NDArray self)
+
 # Returns an array that uses the memory of `buffer`.
 cdef NDArray array_of_buffer(Buffer buffer, object dtype, tuple inner, tuple shape, object device)

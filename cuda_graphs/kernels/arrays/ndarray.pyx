@@ -95,6 +95,13 @@ cdef uintptr_t writer_of(CUstream stream) noexcept:
     return <uintptr_t>stream + 1  # the default stream may be NULL
 
 
+cdef str closed_text(NDArray self):
+    return (
+        f"the Buffer of {self._identify()} is closed: close() freed its memory, or the capture in which the array was made "
+        "was abandoned. Make another array"
+    )
+
+
 cdef int check_copy(NDArray self, CUresult status, str what) except -1:
     """Raise the error of a copy between the host and an array."""
     cause = None
@@ -250,7 +257,7 @@ cdef class NDArray(TypedMemory):
         """Ensure that the array has memory, and that its Buffer is not closed."""
         self._ready()
         if not self._buffer._h:
-            raise ClosedBufferError(f"the Buffer of {self._identify()} is closed: its memory may belong to other objects")
+            raise ClosedBufferError(closed_text(self))
         return 0
 
     cdef Buffer _memory(self):

@@ -33,7 +33,7 @@ from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.memory.buffer cimport Buffer, closed_buffers, is_of_graph
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
-from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
+from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, closed_text, key_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from .own_attributes cimport OwnAttributes, dict_of, own_attributes
 from .snapshots cimport Memo
@@ -370,7 +370,7 @@ cdef class Array(Reader):
                     "field by its name, or declare the parameter as cg.template or cg.types.Tensor"
                 )
             if not own._buffer._h:
-                raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {own._identify()} is closed")
+                raise ClosedBufferError(f"parameter {self.path!r}: {closed_text(own)}")
             if own._place != r.device and own._place != kNoDevice:
                 note_device(r, self, own._place)
             found = own._key

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, WeakOpaque
+from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle
 from .stream cimport Stream
 
 
@@ -13,7 +13,7 @@ cdef class StreamBlock:
     cdef unsigned long thread
     cdef bint is_open
     cdef bint captures  # True for the block of a builder
-    cdef vector[WeakOpaque] made  # graph memory of the arrays that were made in the capture of this builder
+    cdef list made  # weak references to the Buffers of the arrays that were made in the capture of this builder
     cdef vector[Opaque] held  # the part of this memory that is freed at the end of the capture at the earliest
     cdef object followers  # ExitStack of the streams of other libraries, or None
     cdef readonly tuple kept  # the memory pools of other libraries, which a captured graph keeps

@@ -54,7 +54,7 @@ cdef StreamBlock enter_block(Stream stream, bint captures):
     global open_blocks
     cdef StreamBlock block = StreamBlock.__new__(StreamBlock)
     block.outer = drop_left_blocks()
-    block.captures = captures
+    block.captures, block.made = captures, []
     block.stream, block.thread = stream, <unsigned long>PyThread_get_thread_ident()
     block.kept = () if block.outer is None else block.outer.kept
     if "torch" in sys.modules or "cupy" in sys.modules:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory that captured graphs allocate: GraphMemoryResource, and statistics of such memory on a device."""
 
+from weakref import ref
+
 from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr
 
@@ -33,7 +35,6 @@ from cuda_graphs.core.resources.handles cimport (
     Opaque,
     PointerHandle,
     StreamHandle,
-    WeakOpaque,
     address_of,
     allocate_in_graph,
     raw_of,
@@ -131,7 +132,7 @@ cdef Buffer allocate_for_array(int device, size_t size, Stream stream):
     made = allocate(resource, size, stream)
     cdef StreamBlock block = find_builder_block(call.capture().origin)
     if block is not None:
-        block.made.push_back(WeakOpaque(as_owner(made._h)))
+        block.made.append(ref(made))
     return made
 
 
@@ -158,9 +159,10 @@ cdef Buffer allocate_around(resource, size_t size, CaptureHandle capture, CUgrap
     if status:
         raise_capture_error(capture.get()[0], status, f"allocation of {size} bytes before the conditional node")
     range_.get().record(address_of(h), size, <CUmemorytype>CU_MEMORYTYPE_DEVICE)
-    block.made.push_back(WeakOpaque(as_owner(h)))
     block.held.push_back(as_owner(h))  # a branch with the conditional node is joined at the end of the capture
-    return Buffer._from_handle(h, resource)
+    made = Buffer._from_handle(h, resource)
+    block.made.append(ref(made))
+    return made
 
 
 cdef Buffer allocate(resource, size_t size, Stream stream):
