@@ -113,7 +113,14 @@ def neighbours_write(x: ndarray(f64, 1), y: ndarray(f64, 1)):
         y[i] += x[i] * 3.0
 
 
+def transposed(x: ndarray(f64, 2), y: ndarray(f64, 2)):
+    for i, j in x:
+        y[i, j] = x[i, j] * 2.0
+        y[j, i] += x[i, j] * 3.0
+
+
 CASES = [
+    (transposed, {"x": (3, 3), "y": (3, 3)}, "order of the iterations is unknown", "add with +="),
     (last_one_wins, {"x": 3, "y": ()}, "order of the iterations is unknown", "write different elements"),
     (neighbours_write, {"x": 3, "y": 3}, "order of the iterations is unknown", "add with +="),
     (in_place, {"x": 3}, "may write it later", "write to another array"),
@@ -202,6 +209,20 @@ MEETINGS = {
     "if i == n - 1 and x[i] > 0.5: y[i + 1] += x[i]": False,
     "if x[i] > 0.5: y[i] += x[i]": False,
     "if x[i] > 0.5: y[i + n] += x[i]": False,
+    "y[n - 1 - i] += x[i]": True,
+    "y[n - 1 - i] = x[i]": True,
+    "y[2 * n - 1 - i] += x[i]": False,
+    "y[0] += x[i]": True,
+    "y[n - 1] += x[i]": True,
+    "y[n] += x[i]": False,
+    "y[(i + 1) % n] += x[i]": True,
+    "y[i // 2] += x[i]": True,
+    "y[2 * i] += x[i]": True,
+    "y[min(i, 3)] += x[i]": True,
+    "y[max(i, 0)] += x[i]": False,
+    "y[i % n] += x[i]": False,
+    "y[n + i // 2] += x[i]": False,
+    "y[cg.i32(x[i])] += x[i]": False,
 }
 
 

@@ -21,6 +21,7 @@ from cuda_graphs.compiler.passes.index_spaces import FIXED, leaves_of
 from .affine import Affine, affine
 from .program_points import ProgramPoints
 from .refusals import gradient_error
+from .sampled_indices import meet_in_samples
 
 __all__ = ["check_hazards", "is_shared"]
 
@@ -75,7 +76,7 @@ def conflicts_with_other_iteration(points: ProgramPoints, access: Access, write:
 
     Return False if this never happens, True if it happens for all input values, and None if it is unknown.
     """
-    loop = next((each for each in points.around(access) if isinstance(each, ir.For) and each.parallel), None)
+    loop = parallel_loop(points, access)
     if loop is None or loop not in set(points.around(write)):
         return False
     indices = {axis.index: axis for axis in loop.axes if not is_single(axis)}
@@ -103,9 +104,14 @@ def conflicts_with_other_iteration(points: ProgramPoints, access: Access, write:
     return True if is_known else None
 
 
-def writes_in_same_loop(points: ProgramPoints, store: ir.Store) -> list[Access]:
+def parallel_loop(points: ProgramPoints, access: Access) -> ir.For | None:
+    """Return the parallel loop around an access."""
+    return next((each for each in points.around(access) if isinstance(each, ir.For) and each.parallel), None)
+
+
+def writes_in_same_loop(points: ProgramPoints, store: ir.Store) -> list[ir.Store | ir.Atomic]:
     """Return all writes of the array in the parallel loop around a store, including the store."""
-    loop = next((each for each in points.around(store) if isinstance(each, ir.For) and each.parallel), None)
+    loop = parallel_loop(points, store)
     if loop is None:
         return []
     writes = [s for s in ir.walk(loop.body) if isinstance(s, (ir.Store, ir.Atomic))]
@@ -150,7 +156,7 @@ def check_races(points: ProgramPoints, store: ir.Store) -> None:
         meets = any(is_unconditional(points, each) for each in pair) and all(
             may_run_anywhere(points, each) for each in pair
         )
-        if meets and conflicts_with_other_iteration(points, store, other):
+        if meets and write_one_element(points, store, other):
             raise gradient_error(
                 store.loc,
                 f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): the "
@@ -158,6 +164,13 @@ def check_races(points: ProgramPoints, store: ir.Store) -> None:
                 "write different elements in each iteration, write the element in a separate loop or outside loops, "
                 "or add with +=",
             )  # fmt: skip
+
+
+def write_one_element(points: ProgramPoints, store: ir.Store, other: ir.Store | ir.Atomic) -> bool:
+    """Return True if two iterations of the loop around two writes write one element."""
+    found = conflicts_with_other_iteration(points, store, other)
+    loop = parallel_loop(points, store)
+    return bool(found) if found is not None or loop is None else meet_in_samples(loop, store, other)
 
 
 def is_single(axis: ir.Axis) -> bool:
