@@ -223,6 +223,15 @@ MEETINGS = {
     "y[i % n] += x[i]": False,
     "y[n + i // 2] += x[i]": False,
     "y[cg.i32(x[i])] += x[i]": False,
+    "for k in range(2): y[i + k] += x[i]": True,
+    "for k in range(2): y[n - 1 - k] = x[i]": True,
+    "for j, k in cg.ndrange(2, 3): y[i + j + k] += x[i]": True,
+    "for k in range(1): y[i + k] += x[i]": False,
+    "for k in range(2): y[n + 2 * i + k] += x[i]": False,
+    "for k in range(n): y[i + k] += x[i]": False,  # n may be 1
+    "for k in range(1000000): y[i + k] += x[i]": False,  # not computed
+    "y[i // (n - 6)] += x[i]": True,
+    "for k in range(n): y[i] += x[i]": False,
 }
 
 

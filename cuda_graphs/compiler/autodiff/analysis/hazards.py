@@ -12,8 +12,8 @@ parameters are the same array (kernels/gradients/stack_memory.pyx).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Iterable, Iterator
+from itertools import product, takewhile
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.passes.index_spaces import FIXED, leaves_of
@@ -21,7 +21,7 @@ from cuda_graphs.compiler.passes.index_spaces import FIXED, leaves_of
 from .affine import Affine, affine
 from .program_points import ProgramPoints
 from .refusals import gradient_error
-from .sampled_indices import meet_in_samples
+from .sampled_indices import NestedWrite, meet_in_samples
 
 __all__ = ["check_hazards", "is_shared"]
 
@@ -124,9 +124,14 @@ def is_shared(points: ProgramPoints, store: ir.Store) -> bool:
     return any(conflicts_with_other_iteration(points, store, each) is not False for each in writes)
 
 
+def owners_in_iteration(points: ProgramPoints, statement: ir.Statement) -> Iterator[ir.Statement]:
+    """Yield the statements around a statement, up to the parallel loop."""
+    return takewhile(lambda each: not (isinstance(each, ir.For) and each.parallel), points.around(statement))
+
+
 def is_unconditional(points: ProgramPoints, statement: ir.Statement) -> bool:
-    """Return True if each iteration of the enclosing parallel loop runs the statement."""
-    return points.home[statement] in points.units
+    """Return True if each iteration of the enclosing parallel loop reaches the statement, or a serial loop of it."""
+    return all(isinstance(each, ir.For) for each in owners_in_iteration(points, statement))
 
 
 def may_run_anywhere(points: ProgramPoints, statement: ir.Statement) -> bool:
@@ -134,16 +139,14 @@ def may_run_anywhere(points: ProgramPoints, statement: ir.Statement) -> bool:
 
     Branches on indices may keep it to iterations at the ends of the loop, which no other iteration meets.
     """
-    if is_unconditional(points, statement):
-        return True
-    for owner in points.around(statement):
-        if isinstance(owner, ir.For) and owner.parallel:
-            return True
-        if not isinstance(owner, ir.If):
-            return False
-        if not all(isinstance(leaf, (ir.Load, *FIXED)) for leaf in leaves_of(owner.condition)):
-            return False
-    return False
+    return all(
+        isinstance(each, ir.For) or (isinstance(each, ir.If) and depends_on_data_only(each.condition))
+        for each in owners_in_iteration(points, statement)
+    )
+
+
+def depends_on_data_only(condition: ir.Value) -> bool:
+    return all(isinstance(leaf, (ir.Load, *FIXED)) for leaf in leaves_of(condition))
 
 
 def check_races(points: ProgramPoints, store: ir.Store) -> None:
@@ -170,7 +173,10 @@ def write_one_element(points: ProgramPoints, store: ir.Store, other: ir.Store | 
     """Return True if two iterations of the loop around two writes write one element."""
     found = conflicts_with_other_iteration(points, store, other)
     loop = parallel_loop(points, store)
-    return bool(found) if found is not None or loop is None else meet_in_samples(loop, store, other)
+    if found is not None or loop is None:
+        return bool(found)
+    a, b = (NestedWrite(each, points.loops(each)) for each in (store, other))
+    return meet_in_samples(loop, a, b)
 
 
 def is_single(axis: ir.Axis) -> bool:
