@@ -20,6 +20,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
+from cuda_graphs.errors.table import LOST
 from cuda_graphs.graph.capture import call_streams
 from cuda_graphs.kernels.arrays import keep_alive
 from tests.driver_table import DriverTable
@@ -40,7 +41,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     report = yield
     if report.failed:
         item.stash[FAILED] = True
+        leave_if_context_is_lost(report)
     return report
+
+
+def leave_if_context_is_lost(report: pytest.TestReport) -> None:
+    """Ends a worker of pytest-xdist in which every further test would fail. It is replaced, and the test is named."""
+    if LOST in report.longreprtext and "PYTEST_XDIST_WORKER" in os.environ:
+        print(report.nodeid, report.longreprtext, sep="\n", file=sys.__stderr__, flush=True)
+        os._exit(1)
 
 
 @pytest.fixture(scope="module", autouse=True)
