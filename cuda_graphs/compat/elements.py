@@ -22,13 +22,46 @@ from .program import settings
 __all__ = ["PeerVector", "PeerVectorType", "converted", "peer_type", "structure_element", "vector_element"]
 
 Write = Callable[[Any], None]
+LITERAL_BYTES = 8  # of a number of Python in an array of NumPy
+WIDE = {"f": np.float64, "i": np.int64}  # what NumPy makes of numbers of Python, by the kind of their type
 PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "uint": int, "float": float, "bool": bool}
 
 
 class PeerVector(HostVector):
-    """A vector or matrix whose components can be assigned."""
+    """A vector or matrix whose components can be assigned.
+
+    Without a dtype the components are those that NumPy makes of numbers of Python, as in the peers: f64 and i64. In a
+    kernel they get the types of its literals. Comparisons compare the components.
+    """
 
     write: Write | None = None  # stores the vector where it is an element
+
+    def in_kernels(self) -> PeerVector:
+        """Return the vector that a kernel gets as a constant: f64 and i64 become the default types if these hold it."""
+        dtype = {"f": settings().default_fp, "i": settings().default_ip}.get(self.dtype.kind)
+        if (
+            dtype is None
+            or self.dtype.itemsize < LITERAL_BYTES
+            or (dtype.kind == "int" and not fits(self, dtype))
+        ):
+            return self
+        return self.astype(dtype.dtype)
+
+    @property
+    def entries(self) -> Any:
+        """The components as an array of NumPy that shares their memory."""
+        return self.view(np.ndarray)
+
+    def __eq__(self, other: Any) -> Any:
+        return compared(np.ndarray.__eq__, self, other).view(AllTrue)
+
+    def __ne__(self, other: Any) -> Any:
+        return compared(np.ndarray.__ne__, self, other).view(AnyTrue)
+
+    __hash__ = HostVector.__hash__
+
+    def __repr__(self) -> str:
+        return str(self.entries)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         np.ndarray.__setitem__(self, index, value)
@@ -46,7 +79,8 @@ class PeerVector(HostVector):
         found = super().__getitem__(index)
         if isinstance(found, PeerVector) and found.base is not None:  # a row of a matrix
             object.__setattr__(found, "write", lambda part: self._changed())
-        return found
+        is_number_of_element = self.write is not None and isinstance(found, np.generic)
+        return found.item() if is_number_of_element else found
 
     def _changed(self) -> None:
         if self.write is not None:
@@ -69,11 +103,39 @@ class PeerVector(HostVector):
 
     def to_numpy(self) -> Any:
         """Return the components as an array of NumPy."""
-        return np.array(self.view(np.ndarray))
+        return np.array(self.entries)
 
     def get_shape(self) -> tuple[int, ...]:
         """Return the numbers of rows and columns, or of components."""
         return tuple(int(each) for each in self.shape)
+
+    def cast(self, dtype: Any) -> Any:
+        """Return the components converted to another type, as in kernels."""
+        return super().cast(dtype).view(PeerVector)
+
+
+class AllTrue(PeerVector):
+    """The result of `==`, by components. It counts as true if all components are equal."""
+
+    def __bool__(self) -> bool:
+        return bool(self.entries.all())
+
+
+class AnyTrue(PeerVector):
+    """The result of `!=`, by components. It counts as true if any component differs."""
+
+    def __bool__(self) -> bool:
+        return bool(self.entries.any())
+
+
+def compared(compare: Callable[..., Any], vector: PeerVector, other: Any) -> Any:
+    """Return the comparison of the components with those of another vector, an array, a list or a number."""
+    return compare(vector.entries, other.entries if isinstance(other, PeerVector) else other)
+
+
+def fits(vector: PeerVector, dtype: Any) -> bool:
+    """Return True if integers of a type hold all components."""
+    return all(dtype.minimum <= each <= dtype.maximum for each in vector.ravel().tolist())
 
 
 class PeerVectorType(VectorType):
@@ -101,7 +163,7 @@ def peer_type(kind: VectorType) -> PeerVectorType:
 
 def vector_element(found: HostVector, write: Write) -> PeerVector:
     """Return an element that is a vector, whose changes are stored by `write`."""
-    made = found.view(PeerVector)
+    made = found.astype(WIDE.get(found.dtype.kind, found.dtype)).view(PeerVector)
     object.__setattr__(made, "write", write)
     return made
 
