@@ -45,7 +45,7 @@ class PeerVector(HostVector):
             or (dtype.kind == "int" and not fits(self, dtype))
         ):
             return self
-        return self.astype(dtype.dtype)
+        return self.astype(dtype.dtype).view(PeerVector)
 
     @property
     def entries(self) -> Any:

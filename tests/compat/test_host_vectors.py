@@ -59,7 +59,7 @@ def test_components_of_elements_are_numbers_of_python(make):
 def test_comparisons_compare_components():
     m = qd.Matrix([[1, 2], [3, 4]])
     assert (V == [0.1, 5]).to_list() == [True, False]
-    assert (V != qd.Vector([0.1, 5])).to_list() == (V > 0.15).to_list() == [False, True]
+    assert (qd.Vector([0.1, 5]) != V).to_list() == (V > 0.15).to_list() == [False, True]
     assert (
         (m == m.transpose()).to_list() == (m == [[1, 3], [2, 4]]).to_list() == [[True, False], [False, True]]
     )
