@@ -206,3 +206,24 @@ def test_results_of_arithmetic_on_the_host_can_be_changed():
     m[1, 1] = 7
     m.fill(m[1, 1] + v[0])
     assert (v.tolist(), m.tolist()) == ([9, 3], [[16, 16], [16, 16]])
+
+
+def test_kernels_can_be_class_methods():
+    @qd.data_oriented
+    class Scaled:
+        factor = 5
+
+        @classmethod
+        @qd.kernel
+        def times_factor(cls, a: qd.i32) -> qd.i32:
+            return a * cls.factor
+
+        @qd.kernel
+        def plus_factor(self, a: qd.i32) -> qd.i32:
+            return a + self.factor
+
+    class Larger(Scaled):
+        factor = 7
+
+    assert (Scaled.times_factor(3), Scaled().times_factor(3), Scaled().plus_factor(3)) == (15, 15, 8)
+    assert (Larger.times_factor(3), Larger().plus_factor(3)) == (21, 10)

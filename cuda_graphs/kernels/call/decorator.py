@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
+from cuda_graphs.compiler.language.annotations import template
 from cuda_graphs.compiler.language.signature import is_method
 from cuda_graphs.kernels.specialisation.options import Options
 
@@ -76,7 +77,8 @@ def kernel(
                 y[i] += a * x[i]
 
     Each loop at the top level is a parallel task. The statements between two loops are a task of one thread. The tasks
-    run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`.
+    run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`. That of a class
+    method (`@classmethod` above `@cg.kernel`) is `cls`, and the class is a constant of the code.
 
     Args:
         debug: Compare each index with its extent, check asserts, and check that results of integer arithmetic (+, -, *,
@@ -124,4 +126,5 @@ def kernel(
         from .methods import KernelMethod
 
         return KernelMethod(function, options)
-    return kernel_of(function, options, takes_outside=True)
+    of_class = {"cls": template} if is_method(function, "cls") else None
+    return kernel_of(function, options, of_class, takes_outside=True)
