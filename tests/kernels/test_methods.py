@@ -305,30 +305,28 @@ def test_members_are_read_only_in_kernels():
         Counter().missing()
 
 
-@cg.data_oriented
-class Scaled:
-    factor = 5
-
-    @classmethod
-    @cg.kernel
-    def times_factor(cls, a: cg.i32) -> cg.i32:
-        return a * cls.factor
-
-    @staticmethod
-    @cg.kernel
-    def doubled(a: cg.i32) -> cg.i32:
-        return 2 * a
-
-    @cg.kernel
-    def plus_factor(self, a: cg.i32) -> cg.i32:
-        return a + self.factor
-
-
-class Larger(Scaled):
-    factor = 7
-
-
 def test_kernels_can_be_class_methods_and_static_methods():
+    @cg.data_oriented
+    class Scaled:
+        factor = 5
+
+        @classmethod
+        @cg.kernel
+        def times_factor(cls, a: cg.i32) -> cg.i32:
+            return a * cls.factor
+
+        @staticmethod
+        @cg.kernel
+        def doubled(a: cg.i32) -> cg.i32:
+            return 2 * a
+
+        @cg.kernel
+        def plus_factor(self, a: cg.i32) -> cg.i32:
+            return a + self.factor
+
+    class Larger(Scaled):
+        factor = 7
+
     assert (Scaled.times_factor(3), Scaled().times_factor(3)) == (15, 15)
     assert (Larger.times_factor(3), Larger().times_factor(3)) == (21, 21)
     assert (Scaled.doubled(4), Larger().doubled(4), Larger().plus_factor(1)) == (8, 8, 8)
