@@ -91,6 +91,9 @@ class PeerNdarray(PeerMembers, cg.NDArray):  # type: ignore[misc]
 class PeerField(PeerMembers, cg.Field):  # type: ignore[misc]
     """A field with the peers' members."""
 
+    def __str__(self) -> str:
+        return str(self.to_numpy())
+
     _partner_class = PeerNdarray
 
 
@@ -104,8 +107,12 @@ class PeerStructMembers:
             return with_peer_members(found)
         return structure_element(found, self.cls, lambda changed: self.__setitem__(index, changed))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(plain_index(index), value)  # type: ignore[misc]
+    def __setitem__(self: Any, index: Any, value: Any) -> None:
+        super().__setitem__(plain_index(index), converted(self.cls, value))  # type: ignore[misc]
+
+    def fill(self: Any, value: Any) -> None:
+        """Set all elements to a structure, or to a dict of its members, or all numbers to a number."""
+        super().fill(converted(self.cls, value))  # type: ignore[misc]
 
     def to_numpy(self: Any) -> dict[str, Any]:
         """Return a copy of the members as arrays of NumPy, by name."""
@@ -120,9 +127,13 @@ class PeerStructMembers:
         """Return the field of a member."""
         return self.members[name]
 
+    @property
     def keys(self: Any) -> list[str]:
-        """Return the names of the members."""
+        """The names of the members."""
         return list(self.members)
+
+    def __str__(self) -> str:
+        return str(self.to_numpy())
 
 
 class PeerStructArray(PeerStructMembers, StructArray):  # type: ignore[misc]

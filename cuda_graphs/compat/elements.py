@@ -13,16 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, f64, i64
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
 from .program import settings
 
-__all__ = ["PeerVector", "PeerVectorType", "converted", "peer_type", "structure_element", "vector_element"]
+__all__ = [
+    "PeerVector", "PeerVectorType", "converted", "literal_type", "peer_type", "struct_class", "structure_element",
+    "vector_element",
+]  # fmt: skip
 
 Write = Callable[[Any], None]
-LITERAL_BYTES = 8  # of a number of Python in an array of NumPy
 WIDE = {"f": np.float64, "i": np.int64}  # what NumPy makes of numbers of Python, by the kind of their type
 PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "uint": int, "float": float, "bool": bool}
 
@@ -37,15 +39,8 @@ class PeerVector(HostVector):
     write: Write | None = None  # stores the vector where it is an element
 
     def in_kernels(self) -> PeerVector:
-        """Return the vector that a kernel gets as a constant: f64 and i64 become the default types if these hold it."""
-        dtype = {"f": settings().default_fp, "i": settings().default_ip}.get(self.dtype.kind)
-        if (
-            dtype is None
-            or self.dtype.itemsize < LITERAL_BYTES
-            or (dtype.kind == "int" and not fits(self, dtype))
-        ):
-            return self
-        return self.astype(dtype.dtype).view(PeerVector)
+        """Return the vector that a kernel gets as a constant."""
+        return self.astype(literal_type(self).dtype, copy=False).view(PeerVector)
 
     @property
     def entries(self) -> Any:
@@ -133,9 +128,12 @@ def compared(compare: Callable[..., Any], vector: PeerVector, other: Any) -> Any
     return compare(vector.entries, other.entries if isinstance(other, PeerVector) else other)
 
 
-def fits(vector: PeerVector, dtype: Any) -> bool:
-    """Return True if integers of a type hold all components."""
-    return all(dtype.minimum <= each <= dtype.maximum for each in vector.ravel().tolist())
+def literal_type(numbers: np.ndarray[Any, Any]) -> ScalarType:
+    """Return the type of numbers in kernels. f64 and i64 become the default types, if these hold all integers."""
+    own = BY_DTYPE[numbers.dtype.str]
+    usual = {f64: settings().default_fp, i64: settings().default_ip}.get(own, own)
+    is_held = usual.kind != "int" or all(usual.minimum <= each <= usual.maximum for each in numbers.flat)
+    return usual if is_held else own
 
 
 class PeerVectorType(VectorType):
@@ -178,14 +176,27 @@ def structure_element(found: Any, cls: Any, write: Write) -> Any:
 
 
 def converted(kind: Any, value: Any) -> Any:
-    """Return a member of a structure in its type. A dict is made a structure, and a list or a number a vector."""
+    """Return an element, or a member of a structure, in its type.
+
+    Integers keep the bits that the type has, as in C. A list or a number is made a vector, and a dict or a structure of
+    another type a structure.
+    """
     if isinstance(kind, VectorType) and not isinstance(value, HostVector):
         return peer_type(kind)(value)
     if isinstance(kind, ScalarType) and isinstance(value, (int, float, np.generic)):
-        return PYTHON[kind.kind](value)
+        return wrapped(kind, PYTHON[kind.kind](value))
     if isinstance(value, dict) and hasattr(kind, "__dataclass_fields__"):
         return kind(**value)
+    if hasattr(type(value), "__dataclass_fields__") and not isinstance(value, kind):
+        return kind(**{name: getattr(value, name) for name in value.__dataclass_fields__})
     return value
+
+
+def wrapped(kind: ScalarType, number: Any) -> Any:
+    """Return a number of Python, modulo the range of a type of integers."""
+    if kind.kind not in ("int", "uint"):
+        return number
+    return (number - kind.minimum) % (kind.maximum - kind.minimum + 1) + kind.minimum
 
 
 @cache

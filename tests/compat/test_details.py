@@ -56,6 +56,15 @@ def test_numbers_on_the_host_become_those_of_the_array():
     assert (x.to_numpy().tolist(), y.to_numpy().tolist()) == ([2, 3], [4, 1])
 
 
+@pytest.mark.parametrize("make", [qd.field, qd.ndarray], ids=["field", "array"])
+def test_integers_outside_of_the_range_keep_their_low_bits(make):
+    x, y = make(qd.i32, shape=3), make(qd.u8, shape=2)
+    x.fill(0xFFFFFFFF)
+    x[1], x[2] = 2**40 + 5, -(2**31) - 1
+    y[0], y[1] = 300, -1
+    assert (x.to_numpy().tolist(), y.to_numpy().tolist()) == ([-1, 5, 2**31 - 1], [44, 255])
+
+
 @pytest.mark.parametrize("kind", [qd.f32, qd.f64], ids=str)
 def test_sized_vectors_have_the_default_type(kind):
     qd.init(default_fp=kind)
