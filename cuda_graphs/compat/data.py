@@ -12,6 +12,7 @@ from weakref import WeakSet
 from cuda_graphs.compiler.language.annotations import VectorType
 
 from .arrays import make_field, make_ndarray
+from .elements import PeerVectorType
 from .program import settings
 
 __all__ = ["Layout", "UnplacedField", "axes", "element_type", "field", "ndarray", "root"]
@@ -52,6 +53,10 @@ def field(
 def ndarray(dtype: Any, shape: Any, needs_grad: bool = False, layout: Any = None) -> Any:
     """Return an array. `layout` changes no result, and is ignored."""
     return make_ndarray(element_type(dtype), shape, needs_grad)
+
+
+# Types of vectors and matrices make fields and arrays of themselves: `vec3.field(shape=8)`.
+PeerVectorType.field, PeerVectorType.ndarray = field, ndarray
 
 
 class UnplacedField:

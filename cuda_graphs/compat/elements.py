@@ -20,8 +20,8 @@ from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 from .program import settings
 
 __all__ = [
-    "PeerVector", "PeerVectorType", "converted", "literal_type", "peer_type", "struct_class", "structure_element",
-    "vector_element",
+    "PeerVector", "PeerVectorType", "converted", "literal_type", "peer_type", "result", "struct_class",
+    "structure_element", "vector_element",
 ]  # fmt: skip
 
 Write = Callable[[Any], None]
@@ -139,6 +139,9 @@ def literal_type(numbers: np.ndarray[Any, Any]) -> ScalarType:
 class PeerVectorType(VectorType):
     """A type of vectors or matrices whose values on the host can be changed in place. It equals that of the library."""
 
+    field: Callable[..., Any]  # the makers of its fields and arrays, from data.py
+    ndarray: Callable[..., Any]
+
     def __call__(self, *args: Any) -> PeerVector:
         dtype = settings().default_fp if self.is_open else self.dtype
         return VectorType(dtype, self.shape)(*args).view(PeerVector)
@@ -153,6 +156,25 @@ class PeerVectorType(VectorType):
 
     __hash__ = VectorType.__hash__
 
+    @property
+    def n(self) -> int:
+        """The number of components of the vectors, or of rows of the matrices."""
+        return self.shape[0]
+
+    @property
+    def m(self) -> int:
+        """The number of columns of the matrices; 1 for vectors."""
+        return (*self.shape, 1)[1]
+
+    @property
+    def ndim(self) -> int:
+        """1 for vectors, 2 for matrices."""
+        return len(self.shape)
+
+    def get_shape(self) -> tuple[int, ...]:
+        """Return the numbers of rows and columns, or of components."""
+        return self.shape
+
 
 def peer_type(kind: VectorType) -> PeerVectorType:
     """Return the type of the same vectors with values that can be changed."""
@@ -164,6 +186,21 @@ def vector_element(found: HostVector, write: Write) -> PeerVector:
     made = found.astype(WIDE.get(found.dtype.kind, found.dtype)).view(PeerVector)
     object.__setattr__(made, "write", write)
     return made
+
+
+def result(found: Any) -> Any:
+    """Return what a kernel returns, with vectors that can be changed."""
+    if isinstance(found, HostVector):
+        return vector_element(found, discard)
+    if isinstance(found, tuple):
+        return tuple(map(result, found))
+    for name in getattr(type(found), "__dataclass_fields__", ()):
+        object.__setattr__(found, name, result(getattr(found, name)))
+    return found
+
+
+def discard(changed: Any) -> None:
+    """Store nothing: the vector is no element."""
 
 
 def structure_element(found: Any, cls: Any, write: Write) -> Any:
