@@ -192,7 +192,7 @@ def result(found: Any) -> Any:
     """Return what a kernel returns, with vectors that can be changed."""
     if isinstance(found, HostVector):
         return vector_element(found, discard)
-    if isinstance(found, tuple):
+    if type(found) is tuple:
         return tuple(map(result, found))
     for name in getattr(type(found), "__dataclass_fields__", ()):
         object.__setattr__(found, name, result(getattr(found, name)))
