@@ -236,3 +236,16 @@ def test_kernels_can_be_class_methods():
 
     assert (Scaled.times_factor(3), Scaled().times_factor(3), Scaled().plus_factor(3)) == (15, 15, 8)
     assert (Larger.times_factor(3), Larger().plus_factor(3)) == (21, 10)
+
+
+def test_kernels_print_numbers_as_the_peers_do(capfd):
+    @qd.kernel
+    def show(a: qd.f32, b: qd.f64, m: qd.math.mat2, v: qd.math.ivec2):
+        print(a, b, a > 1, v)
+        print(m, f"{a:.2f} {b}", sep=": ")
+
+    show(1.5, 0.1, qd.Matrix([[1, 2], [3, 4.25]]), qd.Vector([1, 2]))
+    qd.sync()
+    wanted = "1.500000 0.100000000000 1 [1, 2]\n"
+    wanted += "[[1.000000, 2.000000], [3.000000, 4.250000]]: 1.50 0.100000000000\n"
+    assert capfd.readouterr().out == wanted
