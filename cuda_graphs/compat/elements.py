@@ -64,6 +64,10 @@ class PeerVector(HostVector):
 
     def __setattr__(self, name: str, value: Any) -> None:
         letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
+        if letters is None and not hasattr(type(self), name):
+            raise AttributeError(
+                f"a vector or matrix of {len(self)} components or rows has no member {name!r} to set"
+            )
         if letters is None:
             object.__setattr__(self, name, value)
         else:

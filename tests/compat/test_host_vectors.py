@@ -90,3 +90,22 @@ def test_only_numbers_make_vectors():
     for parts in ("ab", [None, 1], 3):
         with pytest.raises(TypeError, match="a vector or matrix is made of a list of numbers"):
             qd.Vector(parts)
+
+
+def test_members_that_are_no_components_cannot_be_set():
+    v = qd.Vector([1, 2])
+    v.y, v.xy = 5, [3, 4]
+    assert v.to_list() == [3, 4]
+    with pytest.raises(AttributeError, match="2 components or rows has no member 'z' to set"):
+        v.z = 3
+
+
+def test_round_takes_vectors():
+    assert qd.round(qd.Vector([1.5, 2.5, -0.4])).to_list() == [2, 2, 0]
+    assert (qd.round(2.5), qd.math.round(3.7)) == (2, 4)
+
+    @qd.kernel
+    def rounded(v: qd.math.vec2) -> qd.math.vec2:
+        return qd.round(v)
+
+    assert rounded([1.6, -2.3]).to_list() == [2, -2]
