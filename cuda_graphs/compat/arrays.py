@@ -32,11 +32,11 @@ class PeerMembers:
         return found
 
     def __setitem__(self: Any, index: Any, value: Any) -> None:
-        super().__setitem__(plain_index(index), self._number(value))  # type: ignore[misc]
+        super().__setitem__(plain_index(index), converted(self.dtype, value))  # type: ignore[misc]
 
     def fill(self: Any, value: Any) -> None:
         """Set all elements to a number or vector. Numbers become those of the array: 2.9 is 2 in integers."""
-        super().fill(self._number(value))  # type: ignore[misc]
+        super().fill(converted(self.dtype, value))  # type: ignore[misc]
 
     def copy_from(self: Any, other: Any) -> None:
         """Copy the elements of a field or array of the same shape. Numbers become those of this one.
@@ -55,9 +55,6 @@ class PeerMembers:
     def element_type(self: Any) -> Any:
         """The type of the elements: that of numbers, vectors or matrices."""
         return peer_type(VectorType(self.dtype, self.element_shape)) if self.element_shape else self.dtype
-
-    def _number(self: Any, value: Any) -> Any:
-        return value if self.element_shape else converted(self.dtype, value)
 
     @property
     def n(self: Any) -> int:

@@ -25,7 +25,6 @@ __all__ = [
 ]  # fmt: skip
 
 Write = Callable[[Any], None]
-WIDE = {"f": np.float64, "i": np.int64}  # what NumPy makes of numbers of Python, by the kind of their type
 PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "uint": int, "float": float, "bool": bool}
 
 
@@ -186,8 +185,8 @@ def peer_type(kind: VectorType) -> PeerVectorType:
 
 
 def vector_element(found: HostVector, write: Write) -> PeerVector:
-    """Return an element that is a vector, whose changes are stored by `write`."""
-    made = found.astype(WIDE.get(found.dtype.kind, found.dtype)).view(PeerVector)
+    """Return an element that is a vector of numbers of Python, whose changes are stored by `write`."""
+    made = np.array(found.tolist()).view(PeerVector)
     object.__setattr__(made, "write", write)
     return made
 
@@ -224,12 +223,21 @@ def converted(kind: Any, value: Any) -> Any:
     """
     if isinstance(kind, VectorType) and not isinstance(value, HostVector):
         return peer_type(kind)(value)
-    if isinstance(kind, ScalarType) and isinstance(value, (int, float, np.generic)):
-        return wrapped(kind, PYTHON[kind.kind](value))
+    if isinstance(kind, ScalarType):
+        return converted_numbers(kind, value)
     if isinstance(value, dict) and hasattr(kind, "__dataclass_fields__"):
         return kind(**value)
     if hasattr(type(value), "__dataclass_fields__") and not isinstance(value, kind):
         return kind(**{name: getattr(value, name) for name in value.__dataclass_fields__})
+    return value
+
+
+def converted_numbers(kind: ScalarType, value: Any) -> Any:
+    """Return a number, or the components of a vector or the rows of a matrix, in a type of numbers."""
+    if isinstance(value, (int, float, np.generic)):
+        return wrapped(kind, PYTHON[kind.kind](value))
+    if isinstance(value, (list, tuple, HostVector)):
+        return [converted_numbers(kind, each) for each in value]
     return value
 
 

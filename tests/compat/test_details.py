@@ -65,6 +65,23 @@ def test_integers_outside_of_the_range_keep_their_low_bits(make):
     assert (x.to_numpy().tolist(), y.to_numpy().tolist()) == ([-1, 5, 2**31 - 1], [44, 255])
 
 
+@pytest.mark.parametrize("make", [qd.Vector.field, qd.Vector.ndarray], ids=["field", "array"])
+def test_components_become_those_of_the_array(make):
+    x, y = make(2, qd.i32, shape=3), make(2, qd.u8, shape=1)
+    x.fill(1.5)
+    x[1], x[2] = [2.5, True], qd.Vector([7, 8]) / 2
+    y[0] = [300, -1]
+    assert x.to_numpy().tolist() == [[1, 1], [2, 1], [3, 4]]
+    assert (y[0].to_list(), (y[0] - 45).to_list(), (y[0] * 2).to_list()) == ([44, 255], [-1, 210], [88, 510])
+    y[0][1] += 2
+    x.fill([3.5, -4.5])
+    assert (y[0].to_list(), x[0].to_list()) == ([44, 1], [3, -4])
+    m = qd.Matrix.field(2, 2, qd.i32, shape=())
+    m.fill(2.5)
+    m[None][0, 1] = 2**32 + 7
+    assert m[None].to_list() == [[2, 7], [2, 2]]
+
+
 @pytest.mark.parametrize("kind", [qd.f32, qd.f64], ids=str)
 def test_sized_vectors_have_the_default_type(kind):
     qd.init(default_fp=kind)
