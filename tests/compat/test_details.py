@@ -222,7 +222,7 @@ def test_vectors_on_the_host_take_the_functions_of_kernels():
     assert (v.cross(w), qd.math.cross(v, w)) == (-2.5, -2.5)
     assert v.norm(11.0) == 6
     assert v.normalized(5.0).tolist() == pytest.approx([0.3, 0.4])
-    assert np.isnan(qd.Matrix([[1, 1], [1, 1]]).inverse()).all()
+    assert np.isinf(qd.Matrix([[1, 1], [1, 1]]).inverse()).all()
 
 
 def test_results_of_arithmetic_on_the_host_can_be_changed():

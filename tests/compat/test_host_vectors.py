@@ -109,3 +109,23 @@ def test_round_takes_vectors():
         return qd.round(v)
 
     assert rounded([1.6, -2.3]).to_list() == [2, -2]
+
+
+def test_determinants_and_inverses_are_exact_where_their_numbers_are():
+    m = qd.Matrix([[1, 2], [3, 4]])
+    assert (m.determinant(), m.inverse().to_list()) == (-2, [[-2, 1], [1.5, -0.5]])
+    assert qd.Matrix([[4.0]]).inverse().to_list() == [[0.25]]
+    assert qd.Matrix([[1, 2], [2, 4]]).inverse().to_list() == [[np.inf, -np.inf], [-np.inf, np.inf]]
+    assert qd.math.mat2([[1, 2], [3, 4]]).inverse().to_numpy().dtype == np.float32
+    with pytest.raises(
+        ValueError, match=r"a square matrix has a determinant and an inverse, not one of shape \(1, 2\)"
+    ):
+        qd.Matrix([[1, 2]]).determinant()
+
+
+@pytest.mark.parametrize("n", [3, 4, 12])
+def test_inverses_agree_with_numpy(n):
+    numbers = np.random.default_rng(n).uniform(-1, 1, (n, n))
+    m = qd.Matrix(numbers)
+    assert np.allclose(m.inverse(), np.linalg.inv(numbers), rtol=1e-10)
+    assert m.determinant() == pytest.approx(np.linalg.det(numbers), rel=1e-12)
