@@ -204,7 +204,8 @@ def peer_type(kind: VectorType) -> PeerVectorType:
 
 def vector_element(found: HostVector, write: Write) -> PeerVector:
     """Return an element that is a vector of numbers of Python, whose changes are stored by `write`."""
-    made = np.array(found.tolist()).view(PeerVector)
+    dtype = found.dtype if found.dtype == np.uint64 else None  # NumPy makes floats of some large numbers
+    made = np.array(found.tolist(), dtype).view(PeerVector)
     object.__setattr__(made, "write", write)
     return made
 
@@ -212,16 +213,12 @@ def vector_element(found: HostVector, write: Write) -> PeerVector:
 def result(found: Any) -> Any:
     """Return what a kernel returns, with vectors that can be changed."""
     if isinstance(found, HostVector):
-        return vector_element(found, discard)
+        return found.view(PeerVector)
     if type(found) is tuple:
         return tuple(map(result, found))
     for name in getattr(type(found), "__dataclass_fields__", ()):
         object.__setattr__(found, name, result(getattr(found, name)))
     return found
-
-
-def discard(changed: Any) -> None:
-    """Store nothing: the vector is no element."""
 
 
 def structure_element(found: Any, cls: Any, write: Write) -> Any:

@@ -76,6 +76,9 @@ def test_components_become_those_of_the_array(make):
     y[0][1] += 2
     x.fill([3.5, -4.5])
     assert (y[0].to_list(), x[0].to_list()) == ([44, 1], [3, -4])
+    z = make(2, qd.u64, shape=1)
+    z[0] = [2**63 + 1, 3]
+    assert z[0].to_list() == [2**63 + 1, 3]
     m = qd.Matrix.field(2, 2, qd.i32, shape=())
     m.fill(2.5)
     m[None][0, 1] = 2**32 + 7
