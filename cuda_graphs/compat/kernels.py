@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -51,11 +50,7 @@ class Kernel:
             self.made.forget()
 
     def __get__(self, owner: Any, cls: type | None = None) -> Any:
-        if owner is None:
-            return self
-        if isinstance(owner, type):  # `classmethod` binds to the class
-            return types.MethodType(self, owner)
-        return BoundKernel(self.library_kernel().__get__(owner, cls))
+        return self if owner is None else BoundKernel(self.library_kernel().__get__(owner, cls))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__wrapped"):

@@ -8,7 +8,6 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
-from cuda_graphs.compiler.language.annotations import template
 from cuda_graphs.compiler.language.signature import is_method
 from cuda_graphs.kernels.specialisation.options import Options
 
@@ -126,5 +125,8 @@ def kernel(
         from .methods import KernelMethod
 
         return KernelMethod(function, options)
-    of_class = {"cls": template} if is_method(function, "cls") else None
-    return kernel_of(function, options, of_class, takes_outside=True)
+    if is_method(function, "cls"):
+        from .methods import ClassKernel
+
+        return ClassKernel(function, options)
+    return kernel_of(function, options, takes_outside=True)
