@@ -174,7 +174,7 @@ def set_member(self: Any, name: str, value: Any) -> None:
     setattr(self, name, value)
 
 
-# What the peers' structures have. Members and methods of the program with the same names win.
+# Members of the peers' structures. A program's own members and methods with these names win.
 MEMBERS: dict[str, Any] = {
     "field": classmethod(lambda cls, shape=None, **options: field(cls, shape, **options)),
     "ndarray": classmethod(lambda cls, shape, **options: ndarray(cls, shape, **options)),

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that are methods: arrays of `self` are arguments of each call, all other members are constants of the code.
-So are the attributes of the class of a class method.
+A class method has the attributes of its class as constants.
 
 A call reads the members of its object that the kernel uses, and selects the kernel for these members. If guards of an
 earlier call hold (member_guards.pyx), it takes the kernel of that call.
