@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from cuda_graphs.compat import absent
+from cuda_graphs.compat import absent, structs
 from cuda_graphs.compat.absent import ABSENT
-from cuda_graphs.compat.arrays import PeerField, PeerNdarray
+from cuda_graphs.compat.arrays import PeerField, PeerNdarray, PeerStructField
+from cuda_graphs.compat.elements import PeerVector
+from cuda_graphs.compat.scalars import f32
 from cuda_graphs.compiler.frontend.expressions import linear
 from docs.peer_names import QUADRANTS, TAICHI
 
@@ -24,24 +26,21 @@ PEERS = {"taichi": TAICHI, "quadrants": QUADRANTS}
 # Names with another spelling on objects of this package -> the spelling.
 OTHER = {
     "Matrix.unit": "`Vector.unit`",
-    "Matrix.get_shape": "`v.n`, `v.m`; on the host `v.shape`",
-    "Matrix.to_list": "`v.tolist()`, on the host",
-    "Matrix.to_numpy": "`numpy.array(v)`, on the host",
     "Matrix.frobenius_inner": "`(a * b).sum()`",
     "Field.from_paddle": "`x.from_numpy`",
     "Field.to_paddle": "`paddle.from_dlpack(x)`",
     "Ndarray.get_type": "`x.dtype`, `x.element_shape`",
     "MatrixField.get_scalar_field": "`x[..., i]` of `x.to_numpy()`",
-    "StructField.get_member_field": "`x.name`",
-    "StructField.keys": "`dataclasses.fields`",
-    "Struct.entries": "members of a dataclass",
-    "Struct.items": "`dataclasses.asdict(s).items()`",
-    "Struct.keys": "`dataclasses.fields(s)`",
     "Struct.methods": "methods of a dataclass",
-    "Struct.to_dict": "`dataclasses.asdict(s)`",
 }
 # The classes of the objects that the modules make.
-OBJECTS = {"Field": PeerField, "Ndarray": PeerNdarray}
+OBJECTS = {
+    "Field": PeerField,
+    "Ndarray": PeerNdarray,
+    "Matrix": PeerVector,
+    "Struct": structs.struct_type(member=f32),
+    "StructField": PeerStructField,
+}
 # Members of fields that are absent -> why.
 OF_FIELDS = {
     "snode": "fields are dense and have no tree",
@@ -80,10 +79,10 @@ def has(module: ModuleType, path: str) -> bool:
     owner, _, name = path.rpartition(".")
     if owner in ("Matrix", "Vector") and name in (*linear.METHODS, *linear.CHANGES):
         return True
-    if owner == "StructField" and name in ("shape", "from_numpy", "to_numpy"):
+    if owner == "StructField" and name == "shape":
         return True
-    if owner in OBJECTS:
-        return hasattr(OBJECTS[owner], name)
+    if owner in OBJECTS and hasattr(OBJECTS[owner], name):
+        return True
     found: object = module
     for part in path.split("."):
         try:
@@ -178,7 +177,9 @@ from the peers:
 * **Arrays of NumPy outside of a kernel** are no constants in it. Pass them, or write `static(a[1])`.
 * **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The
   variable `CUDA_GRAPHS_DRIVER` wins over it.
-* **Vectors on the host** are values: `x[i][0] = 1` is an error that says to assign the whole element.
+* **Vectors on the host** compute with Python's numbers, f64 and i64, unless they have a dtype. In a kernel f64 and
+  i64 become the default types. `v == w` compares components. It is true where Python asks for one truth if all are
+  equal; the peers' is always true.
 * **`root.dense(...).place(...)`** gives dense fields in C order. Other layers are absent.
 * **`simt`** works on CPUs too. A warp has 32 lanes, and all of them take part. If threads of a block decide
   differently around a barrier, all take a branch that one of them takes, and repeat a loop as long as one of them does.

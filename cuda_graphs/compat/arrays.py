@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 import cuda_graphs as cg
+from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.host_vectors import HostVector
 from cuda_graphs.kernels.arrays.creation import field_maker, make_elements
 from cuda_graphs.kernels.arrays.ndarray import number_array
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 
-from .elements import converted, structure_element, vector_element
+from .elements import converted, peer_type, structure_element, vector_element
 
 __all__ = ["PeerField", "PeerNdarray", "PeerStructArray", "PeerStructField", "make_field", "make_ndarray"]
 
@@ -31,14 +32,29 @@ class PeerMembers:
         return found
 
     def __setitem__(self: Any, index: Any, value: Any) -> None:
-        super().__setitem__(plain_index(index), self._number(value))  # type: ignore[misc]
+        super().__setitem__(plain_index(index), converted(self.dtype, value))  # type: ignore[misc]
 
     def fill(self: Any, value: Any) -> None:
         """Set all elements to a number or vector. Numbers become those of the array: 2.9 is 2 in integers."""
-        super().fill(self._number(value))  # type: ignore[misc]
+        super().fill(converted(self.dtype, value))  # type: ignore[misc]
 
-    def _number(self: Any, value: Any) -> Any:
-        return value if self.element_shape else converted(self.dtype, value)
+    def copy_from(self: Any, other: Any) -> None:
+        """Copy the elements of a field or array of the same shape. Numbers become those of this one.
+
+        Raises:
+            TypeError: `other` is no field or array.
+            ValueError: `other` has another shape.
+        """
+        other = other.placed() if hasattr(other, "placed") else other
+        if isinstance(other, cg.NDArray) and other.dtype != self.dtype:
+            self.from_numpy(other.to_numpy())
+        else:
+            super().copy_from(other)  # type: ignore[misc]
+
+    @property
+    def element_type(self: Any) -> Any:
+        """The type of the elements: that of numbers, vectors or matrices."""
+        return peer_type(VectorType(self.dtype, self.element_shape)) if self.element_shape else self.dtype
 
     @property
     def n(self: Any) -> int:
@@ -88,10 +104,53 @@ class PeerNdarray(PeerMembers, cg.NDArray):  # type: ignore[misc]
     """An array with the peers' members."""
 
 
-class PeerField(PeerMembers, cg.Field):  # type: ignore[misc]
+class FieldMembers(PeerMembers):
+    """The members of the peers' fields. Other libraries get matrices of one column as vectors, unless `keep_dims`."""
+
+    def to_numpy(self, dtype: Any = None, *, keep_dims: bool = False, copy: bool | None = True) -> Any:
+        """Return the elements as an array of NumPy, converted to `dtype`. Without a copy it shares the memory.
+
+        Args:
+            keep_dims: Vectors are matrices of one column in the result.
+        """
+        return self._columns(super().to_numpy(dtype, copy=copy), keep_dims)
+
+    def to_torch(self, device: Any = None, *, keep_dims: bool = False, copy: bool | None = True) -> Any:
+        """Return the elements as a tensor of PyTorch on `device`. `keep_dims` and `copy` are those of `to_numpy`."""
+        return self._columns(super().to_torch(device, copy=copy), keep_dims)
+
+    def from_numpy(self, values: Any) -> None:
+        """Copy the elements of an array of NumPy. Vectors may be matrices of one column in it, and the reverse."""
+        super().from_numpy(self._stored(values))  # type: ignore[misc]
+
+    def from_torch(self, tensor: Any) -> None:
+        """Copy the elements of a tensor of PyTorch, as `from_numpy` does."""
+        super().from_torch(self._stored(tensor))  # type: ignore[misc]
+
+    def _columns(self: Any, found: Any, keep_dims: bool) -> Any:
+        """Return vectors and matrices of one column in the form of matrices, or of vectors."""
+        rows, *columns = self.element_shape or (0, 0)
+        return found.reshape((*self.shape, rows, *[1] * keep_dims)) if columns in ([], [1]) else found
+
+    def _stored(self: Any, values: Any) -> Any:
+        """Return values for vectors or for matrices of one column in the shape of this field."""
+        rows, *columns = self.element_shape or (0, 0)
+        column = (*self.shape, rows)
+        is_column = columns in ([], [1]) and getattr(values, "shape", None) in (column, (*column, 1))
+        return values.reshape(self.shape + self.element_shape) if is_column else values
+
+    def __str__(self) -> str:
+        return str(self.to_numpy())
+
+
+class PeerPartner(FieldMembers, cg.NDArray):  # type: ignore[misc]
+    """The gradient of a field, with the members of the field."""
+
+
+class PeerField(FieldMembers, cg.Field):  # type: ignore[misc]
     """A field with the peers' members."""
 
-    _partner_class = PeerNdarray
+    _partner_class = PeerPartner
 
 
 class PeerStructMembers:
@@ -104,8 +163,12 @@ class PeerStructMembers:
             return with_peer_members(found)
         return structure_element(found, self.cls, lambda changed: self.__setitem__(index, changed))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(plain_index(index), value)  # type: ignore[misc]
+    def __setitem__(self: Any, index: Any, value: Any) -> None:
+        super().__setitem__(plain_index(index), converted(self.cls, value))  # type: ignore[misc]
+
+    def fill(self: Any, value: Any) -> None:
+        """Set all elements to a structure, or to a dict of its members, or all numbers to a number."""
+        super().fill(converted(self.cls, value))  # type: ignore[misc]
 
     def to_numpy(self: Any) -> dict[str, Any]:
         """Return a copy of the members as arrays of NumPy, by name."""
@@ -120,9 +183,13 @@ class PeerStructMembers:
         """Return the field of a member."""
         return self.members[name]
 
+    @property
     def keys(self: Any) -> list[str]:
-        """Return the names of the members."""
+        """The names of the members."""
         return list(self.members)
+
+    def __str__(self) -> str:
+        return str(self.to_numpy())
 
 
 class PeerStructArray(PeerStructMembers, StructArray):  # type: ignore[misc]
@@ -168,6 +235,7 @@ def peer_elements(made: Any) -> Any:
 
 
 PeerNdarray._partner_class = PeerNdarray  # type: ignore[attr-defined]
+PeerPartner._partner_class = PeerPartner  # type: ignore[attr-defined]
 
 
 def make_ndarray(dtype: Any, shape: Any, needs_grad: bool = False) -> Any:

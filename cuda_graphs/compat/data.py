@@ -1,27 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fields, arrays and structures: the peers' constructors, which make objects of the library."""
+"""Fields and arrays: the peers' constructors, which make objects of the library."""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import math
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 from weakref import WeakSet
 
-from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
 
 from .arrays import make_field, make_ndarray
-from .elements import converted, peer_type
+from .elements import PeerVectorType
 from .program import settings
 
-__all__ = [
-    "Layout", "Struct", "UnplacedField", "axes", "dataclass", "element_type", "field", "ndarray", "root", "struct_type",
-]  # fmt: skip
+__all__ = ["Layout", "UnplacedField", "axes", "element_type", "field", "ndarray", "root"]
 
 
 class Layout:
@@ -35,10 +29,6 @@ def element_type(dtype: Any) -> Any:
     if getattr(dtype, "is_open", False):
         return dtype[settings().default_fp]
     return {float: settings().default_fp, int: settings().default_ip}.get(dtype, dtype)
-
-
-def is_struct(dtype: Any) -> bool:
-    return isinstance(dtype, type) and dataclasses.is_dataclass(dtype)
 
 
 def field(
@@ -63,6 +53,10 @@ def field(
 def ndarray(dtype: Any, shape: Any, needs_grad: bool = False, layout: Any = None) -> Any:
     """Return an array. `layout` changes no result, and is ignored."""
     return make_ndarray(element_type(dtype), shape, needs_grad)
+
+
+# Types of vectors and matrices make fields and arrays of themselves: `vec3.field(shape=8)`.
+PeerVectorType.field, PeerVectorType.ndarray = field, ndarray
 
 
 class UnplacedField:
@@ -126,6 +120,9 @@ class UnplacedField:
 
     def __len__(self) -> int:
         return len(self.placed())
+
+    def __str__(self) -> str:
+        return repr(self) if self.extents is None else str(self.placed())
 
     def __repr__(self) -> str:
         return "<a field without a shape>" if self.extents is None else repr(self.placed())
@@ -210,67 +207,3 @@ def has_floats(element: Any) -> bool:
 
 PLACED: WeakSet[UnplacedField] = WeakSet()
 root = Node({})
-
-
-def dataclass(cls: type) -> Any:
-    """Decorates a class whose members are annotated: a dataclass, which also makes fields and arrays of itself."""
-    for name, annotation in list(getattr(cls, "__annotations__", {}).items()):
-        cls.__annotations__[name] = element_type(annotation)
-    give_zeros(cls)
-    if "__setattr__" not in vars(cls):
-        cls.__setattr__ = set_converted  # type: ignore[method-assign, assignment]
-    return with_makers(dataclasses.dataclass(cls))
-
-
-def give_zeros(cls: type) -> None:
-    """Make zeros the defaults of members without one, if all members have zeros: a default must not precede others."""
-    members: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        members |= inspect.get_annotations(base)
-    if all(map(has_zero, members.values())):
-        for name, kind in members.items():
-            if not hasattr(cls, name):
-                setattr(cls, name, zero_of(kind))
-
-
-def has_zero(kind: Any) -> bool:
-    """Return True for members that are 0 where a structure is made without them."""
-    return isinstance(kind, (ScalarType, VectorType)) or is_struct(kind)
-
-
-def zero_of(kind: Any) -> Any:
-    """Return the default of a member that is a number, a vector or a structure."""
-    if isinstance(kind, ScalarType):
-        return converted(kind, 0)
-    return dataclasses.field(
-        default_factory=partial(peer_type(kind), 0) if isinstance(kind, VectorType) else kind
-    )
-
-
-def set_converted(self: Any, name: str, value: Any) -> None:
-    """Set a member of a structure on the host, in the type that it has."""
-    field = type(self).__dataclass_fields__.get(name)
-    object.__setattr__(self, name, value if field is None else converted(field.type, value))
-
-
-class Struct:
-    """Structures without a class: `Struct.field({"mass": f32}, shape=n)`."""
-
-    @staticmethod
-    def field(members: Mapping[str, Any], shape: Any = None, **options: Any) -> Any:
-        """Return a field of structures with these members."""
-        return field(struct_type(**members), shape, **options)
-
-
-def struct_type(**members: Any) -> type:
-    """Return a dataclass with these members: `types.struct(mass=f32)`. `__struct_methods` are its functions."""
-    methods = members.pop("__struct_methods", {})
-    annotations = {name: element_type(kind) for name, kind in members.items()}
-    return dataclass(type("Structure", (), {"__annotations__": annotations, **methods}))  # type: ignore[no-any-return]
-
-
-def with_makers(made: type) -> type:
-    """Give a dataclass the makers of its fields and arrays, which the peers' structures have."""
-    made.field = classmethod(lambda cls, shape=None, **options: field(cls, shape, **options))  # type: ignore[attr-defined]
-    made.ndarray = classmethod(lambda cls, shape, **options: ndarray(cls, shape, **options))  # type: ignore[attr-defined]
-    return made

@@ -13,22 +13,50 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, f64, i64
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
+from . import small_matrices
 from .program import settings
 
-__all__ = ["PeerVector", "PeerVectorType", "converted", "peer_type", "structure_element", "vector_element"]
+__all__ = [
+    "PeerVector", "PeerVectorType", "converted", "literal_type", "peer_type", "result", "struct_class",
+    "structure_element", "vector_element",
+]  # fmt: skip
 
 Write = Callable[[Any], None]
 PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "uint": int, "float": float, "bool": bool}
 
 
 class PeerVector(HostVector):
-    """A vector or matrix whose components can be assigned."""
+    """A vector or matrix whose components can be assigned.
+
+    Without a dtype the components are those that NumPy makes of numbers of Python, as in the peers: f64 and i64. In a
+    kernel they get the types of its literals. Comparisons compare the components.
+    """
 
     write: Write | None = None  # stores the vector where it is an element
+
+    def in_kernels(self) -> PeerVector:
+        """Return the vector that a kernel gets as a constant."""
+        return self.astype(literal_type(self).dtype, copy=False).view(PeerVector)
+
+    @property
+    def entries(self) -> Any:
+        """The components as an array of NumPy that shares their memory."""
+        return self.view(np.ndarray)
+
+    def __eq__(self, other: Any) -> Any:
+        return compared(np.ndarray.__eq__, self, other).view(AllTrue)
+
+    def __ne__(self, other: Any) -> Any:
+        return compared(np.ndarray.__ne__, self, other).view(AnyTrue)
+
+    __hash__ = HostVector.__hash__
+
+    def __repr__(self) -> str:
+        return str(self.entries)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         np.ndarray.__setitem__(self, index, value)
@@ -36,6 +64,10 @@ class PeerVector(HostVector):
 
     def __setattr__(self, name: str, value: Any) -> None:
         letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
+        if letters is None and not hasattr(type(self), name):
+            raise AttributeError(
+                f"a vector or matrix of {len(self)} components or rows has no member {name!r} to set"
+            )
         if letters is None:
             object.__setattr__(self, name, value)
         else:
@@ -46,7 +78,8 @@ class PeerVector(HostVector):
         found = super().__getitem__(index)
         if isinstance(found, PeerVector) and found.base is not None:  # a row of a matrix
             object.__setattr__(found, "write", lambda part: self._changed())
-        return found
+        is_number_of_element = self.write is not None and isinstance(found, np.generic)
+        return found.item() if is_number_of_element else found
 
     def _changed(self) -> None:
         if self.write is not None:
@@ -56,12 +89,29 @@ class PeerVector(HostVector):
         """Set all components."""
         self[...] = value
 
+    def determinant(self) -> Any:
+        """Return the determinant of a square matrix.
+
+        Raises:
+            ValueError: The matrix is not square.
+        """
+        return small_matrices.determinant(self._square())
+
     def inverse(self) -> Any:
-        """Return the inverse of a square matrix; NaN for a singular one."""
-        try:
-            return super().inverse()
-        except np.linalg.LinAlgError:
-            return np.full_like(self, np.nan, dtype=np.result_type(self, np.float32))
+        """Return the inverse of a square matrix. Components of that of a small singular one are infinite or NaN.
+
+        Raises:
+            ValueError: The matrix is not square.
+        """
+        square = self._square()
+        return small_matrices.inverse(square.astype(np.result_type(square, np.float16))).view(PeerVector)
+
+    def _square(self) -> Any:
+        if self.ndim != 2 or self.n != self.m:
+            raise ValueError(
+                f"a square matrix has a determinant and an inverse, not one of shape {self.shape}"
+            )
+        return self.entries
 
     def to_list(self) -> Any:
         """Return the components as nested lists."""
@@ -69,15 +119,49 @@ class PeerVector(HostVector):
 
     def to_numpy(self) -> Any:
         """Return the components as an array of NumPy."""
-        return np.array(self.view(np.ndarray))
+        return np.array(self.entries)
 
     def get_shape(self) -> tuple[int, ...]:
         """Return the numbers of rows and columns, or of components."""
         return tuple(int(each) for each in self.shape)
 
+    def cast(self, dtype: Any) -> Any:
+        """Return the components converted to another type, as in kernels."""
+        return super().cast(dtype).view(PeerVector)
+
+
+class AllTrue(PeerVector):
+    """The result of `==`, by components. It counts as true if all components are equal."""
+
+    def __bool__(self) -> bool:
+        return bool(self.entries.all())
+
+
+class AnyTrue(PeerVector):
+    """The result of `!=`, by components. It counts as true if any component differs."""
+
+    def __bool__(self) -> bool:
+        return bool(self.entries.any())
+
+
+def compared(compare: Callable[..., Any], vector: PeerVector, other: Any) -> Any:
+    """Return the comparison of the components with those of another vector, an array, a list or a number."""
+    return compare(vector.entries, other.entries if isinstance(other, PeerVector) else other)
+
+
+def literal_type(numbers: np.ndarray[Any, Any]) -> ScalarType:
+    """Return the type of numbers in kernels. f64 and i64 become the default types, if these hold all integers."""
+    own = BY_DTYPE[numbers.dtype.str]
+    usual = {f64: settings().default_fp, i64: settings().default_ip}.get(own, own)
+    is_held = usual.kind != "int" or all(usual.minimum <= each <= usual.maximum for each in numbers.flat)
+    return usual if is_held else own
+
 
 class PeerVectorType(VectorType):
     """A type of vectors or matrices whose values on the host can be changed in place. It equals that of the library."""
+
+    field: Callable[..., Any]  # the makers of its fields and arrays, from data.py
+    ndarray: Callable[..., Any]
 
     def __call__(self, *args: Any) -> PeerVector:
         dtype = settings().default_fp if self.is_open else self.dtype
@@ -93,6 +177,25 @@ class PeerVectorType(VectorType):
 
     __hash__ = VectorType.__hash__
 
+    @property
+    def n(self) -> int:
+        """The number of components of the vectors, or of rows of the matrices."""
+        return self.shape[0]
+
+    @property
+    def m(self) -> int:
+        """The number of columns of the matrices; 1 for vectors."""
+        return (*self.shape, 1)[1]
+
+    @property
+    def ndim(self) -> int:
+        """1 for vectors, 2 for matrices."""
+        return len(self.shape)
+
+    def get_shape(self) -> tuple[int, ...]:
+        """Return the numbers of rows and columns, or of components."""
+        return self.shape
+
 
 def peer_type(kind: VectorType) -> PeerVectorType:
     """Return the type of the same vectors with values that can be changed."""
@@ -100,10 +203,22 @@ def peer_type(kind: VectorType) -> PeerVectorType:
 
 
 def vector_element(found: HostVector, write: Write) -> PeerVector:
-    """Return an element that is a vector, whose changes are stored by `write`."""
-    made = found.view(PeerVector)
+    """Return an element that is a vector of numbers of Python, whose changes are stored by `write`."""
+    dtype = found.dtype if found.dtype == np.uint64 else None  # NumPy makes floats of some large numbers
+    made = np.array(found.tolist(), dtype).view(PeerVector)
     object.__setattr__(made, "write", write)
     return made
+
+
+def result(found: Any) -> Any:
+    """Return what a kernel returns, with vectors that can be changed."""
+    if isinstance(found, HostVector):
+        return found.view(PeerVector)
+    if type(found) is tuple:
+        return tuple(map(result, found))
+    for name in getattr(type(found), "__dataclass_fields__", ()):
+        object.__setattr__(found, name, result(getattr(found, name)))
+    return found
 
 
 def structure_element(found: Any, cls: Any, write: Write) -> Any:
@@ -116,14 +231,36 @@ def structure_element(found: Any, cls: Any, write: Write) -> Any:
 
 
 def converted(kind: Any, value: Any) -> Any:
-    """Return a member of a structure in its type. A dict is made a structure, and a list or a number a vector."""
+    """Return an element, or a member of a structure, in its type.
+
+    Integers keep the bits that the type has, as in C. A list or a number is made a vector, and a dict or a structure of
+    another type a structure.
+    """
     if isinstance(kind, VectorType) and not isinstance(value, HostVector):
         return peer_type(kind)(value)
-    if isinstance(kind, ScalarType) and isinstance(value, (int, float, np.generic)):
-        return PYTHON[kind.kind](value)
+    if isinstance(kind, ScalarType):
+        return converted_numbers(kind, value)
     if isinstance(value, dict) and hasattr(kind, "__dataclass_fields__"):
         return kind(**value)
+    if hasattr(type(value), "__dataclass_fields__") and not isinstance(value, kind):
+        return kind(**{name: getattr(value, name) for name in value.__dataclass_fields__})
     return value
+
+
+def converted_numbers(kind: ScalarType, value: Any) -> Any:
+    """Return a number, or the components of a vector or the rows of a matrix, in a type of numbers."""
+    if isinstance(value, (int, float, np.generic)):
+        return wrapped(kind, PYTHON[kind.kind](value))
+    if isinstance(value, (list, tuple, HostVector)):
+        return [converted_numbers(kind, each) for each in value]
+    return value
+
+
+def wrapped(kind: ScalarType, number: Any) -> Any:
+    """Return a number of Python, modulo the range of a type of integers."""
+    if kind.kind not in ("int", "uint"):
+        return number
+    return (number - kind.minimum) % (kind.maximum - kind.minimum + 1) + kind.minimum
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any
 import cuda_graphs as cg
 from cuda_graphs.compiler.language.number_rules import peer_rules
 
+from .elements import result
 from .program import Settings, settings, wait
 
 __all__ = ["Kernel", "data_oriented", "func", "kernel", "pyfunc", "real_func"]
@@ -41,7 +42,7 @@ class Kernel:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         found = self.library_kernel()(*args, **keywords)
         wait()
-        return found
+        return result(found)
 
     def forget(self) -> None:
         """Drop the compiled code."""
@@ -72,7 +73,7 @@ class BoundKernel:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         found = self.bound(*args, **keywords)
         wait()
-        return found
+        return result(found)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.bound, name)

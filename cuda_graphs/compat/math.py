@@ -38,7 +38,7 @@ vec2, vec3, vec4 = (peer_type(vectors(n, None)) for n in (2, 3, 4))
 mat2, mat3, mat4 = (peer_type(matrices(n, n, None)) for n in (2, 3, 4))
 ivec2, ivec3, ivec4 = (peer_type(vectors(n, cg.i32)) for n in (2, 3, 4))
 uvec2, uvec3, uvec4 = (peer_type(vectors(n, cg.u32)) for n in (2, 3, 4))
-abs, pow, round = builtins.abs, builtins.pow, builtins.round
+abs, pow, round = builtins.abs, builtins.pow, Word(builtins.round, np.round)
 max = Word(builtins.max, by_components(builtins.max, np.maximum))
 min = Word(builtins.min, by_components(builtins.min, np.minimum))
 

@@ -13,7 +13,7 @@ import cuda_graphs as cg
 
 from . import ad, math, simt, types
 from .array_kinds import MatrixField, MatrixNdarray, Ndarray, ScalarField, ScalarNdarray, VectorNdarray
-from .data import Layout, Struct, axes, dataclass, field, ndarray, root
+from .data import Layout, axes, field, ndarray, root
 from .decompositions import eig, polar_decompose, solve, svd, sym_eig
 from .elements import PeerVector
 from .kernels import data_oriented, func, kernel, pyfunc, real_func
@@ -22,6 +22,7 @@ from .program import cpu, cuda, gpu, init, reset, sync, x64, x86_64
 from .scalars import *  # noqa: F403
 from .scalars import NAMES
 from .simt import global_thread_idx
+from .structs import Struct, dataclass
 from .vectors import Matrix, Vector
 from .words import Inlined, Word
 

@@ -10,10 +10,11 @@ from typing import Any
 import cuda_graphs as cg
 
 from .absent import absent_names
-from .data import element_type, struct_type
+from .data import element_type
 from .elements import peer_type
 from .scalars import *  # noqa: F403
 from .scalars import NAMES, NUMBERS
+from .structs import struct_type
 
 # The types of numbers by kind, where programs look for them.
 primitive_types = SimpleNamespace(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import cuda_graphs as cg
+from cuda_graphs.compiler.language.host_vectors import HostVector
 
 from .data import element_type, field, ndarray
 from .elements import PeerVector
@@ -27,14 +28,19 @@ def in_kernels(parts: Any, dt: cg.template = None) -> Any:
 
 
 def on_host(parts: Any, dt: Any = None) -> Any:
-    """Return a vector or matrix as a value on the host."""
+    """Return a vector or matrix as a value on the host, without a dtype in the types that NumPy gives the numbers.
+
+    Raises:
+        TypeError: A component is not a number.
+        ValueError: Rows have different lengths.
+    """
     values = np.array(parts)
+    if values.dtype.kind not in "biuf" or not values.ndim:
+        raise TypeError(f"a vector or matrix is made of a list of numbers or of rows, got {parts!r}")
     if dt is None:
-        dt = cg.i32 if values.dtype.kind in "iu" else element_type(float)
-    shape = values.shape
-    make: Any = cg.types.vec if len(shape) == 1 else cg.types.mat
-    kind = make(*shape, element_type(dt))
-    return kind(values.tolist()).view(PeerVector)
+        return values.view(PeerVector)
+    make: Any = cg.types.vec if values.ndim == 1 else cg.types.mat
+    return make(*values.shape, element_type(dt))(parts).view(PeerVector)
 
 
 def vector_zero(dt: cg.template, n: cg.template) -> Any:
@@ -88,12 +94,19 @@ class Maker:
     rows = Inlined(matrix_rows, host_rows)
     cols = Inlined(matrix_cols, lambda cols: on_host(np.array([list(each) for each in cols]).T))
 
+    dimensions: tuple[int, ...]
+
     def __call__(self, parts: Any, dt: Any = None) -> Any:
         return on_host(parts, dt)
+
+    def __instancecheck__(self, value: Any) -> bool:
+        return isinstance(value, HostVector) and value.ndim in self.dimensions
 
 
 class VectorMaker(Maker):
     """`Vector`."""
+
+    dimensions = (1,)
 
     zero = Inlined(vector_zero, lambda dt, n: on_host([0] * n, dt))
     one = Inlined(vector_one, lambda dt, n: on_host([1] * n, dt))
@@ -116,7 +129,9 @@ class VectorMaker(Maker):
 
 
 class MatrixMaker(Maker):
-    """`Matrix`."""
+    """`Matrix`. Vectors are matrices too."""
+
+    dimensions = (1, 2)
 
     zero = Inlined(matrix_zero, lambda dt, n, m=1: on_host([[0] * m] * n, dt))
     one = Inlined(matrix_one, lambda dt, n, m=1: on_host([[1] * m] * n, dt))

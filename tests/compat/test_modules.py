@@ -146,7 +146,7 @@ def test_functions_have_values_on_the_host():
     ]
     assert found == [3, 2, 1, 2, 2, 0, 2]
     assert tm.normalize(v).tolist() == pytest.approx([1 / 3, 2 / 3, 2 / 3])
-    assert ti.Vector([1, 2]).dtype == np.int32
+    assert ti.Vector([1, 2]).dtype == np.int64
     assert ti.Matrix.identity(ti.f32, 2).tolist() == [[1, 0], [0, 1]]
     assert ti.Vector.unit(3, 1).tolist() == [0, 1, 0]
     assert ti.Matrix.cols([ti.Vector([1, 2]), ti.Vector([3, 4])]).tolist() == [[1, 3], [2, 4]]

@@ -16,11 +16,13 @@ def speak(n: cg.i32, x: cg.f32, big: cg.u64, yes: cg.bool_):
     print("n is", n, sep=" = ", end="!\n")
     print(f"{x:8.3f}|{x:e}|{n:+d}|{big:x}|{yes}|100%", big)
     print(cg.vec3(1.0, 2.5, x), cg.cast(n, cg.i8))
+    print(cg.vector([[1, n], [3, 4]]))
 
 
 def test_print_writes_what_python_would():
     run_all(speak, n=-7, x=0.5, big=2**64 - 1, yes=True)
     wanted = "n is = -7!\n   0.500|5.000000e-01|-7|ffffffffffffffff|True|100% 18446744073709551615\n[1, 2.5, 0.5] -7\n"
+    wanted += "[[1, -7], [3, 4]]\n"
     assert printed == dict.fromkeys(TARGETS, wanted)
 
 

@@ -354,6 +354,14 @@ def test_objects_that_refer_to_each_other_are_frozen_in_polynomial_time_and_no_c
         before = changed
 
 
+def test_keys_of_classes_of_numpy_tell_them_apart():
+    class Derived(np.ndarray):
+        pass
+
+    classes = [np.ndarray, Derived, np.float32, np.float64]
+    assert len({freeze(each) for each in classes}) == len(classes)
+
+
 def test_the_depth_of_a_key_does_not_depend_on_the_way_that_is_found_first():
     far = types.SimpleNamespace(value=1)
     chain = far

@@ -303,3 +303,53 @@ def test_members_are_read_only_in_kernels():
         Counter().bump()
     with pytest.raises(cg.CompileNameError, match="Counter has no member 'nothing'"):
         Counter().missing()
+
+
+def test_kernels_can_be_class_methods_and_static_methods():
+    @cg.data_oriented
+    class Scaled:
+        factor = 5
+
+        @classmethod
+        @cg.kernel
+        def times_factor(cls, a: cg.i32) -> cg.i32:
+            return a * cls.factor
+
+        @staticmethod
+        @cg.kernel
+        def doubled(a: cg.i32) -> cg.i32:
+            return 2 * a
+
+        @cg.kernel
+        def plus_factor(self, a: cg.i32) -> cg.i32:
+            return a + self.factor
+
+    class Larger(Scaled):
+        factor = 7
+
+    assert (Scaled.times_factor(3), Scaled().times_factor(3)) == (15, 15)
+    assert (Larger.times_factor(3), Larger().times_factor(3)) == (21, 21)
+    assert (Scaled.doubled(4), Larger().doubled(4), Larger().plus_factor(1)) == (8, 8, 8)
+    Scaled.factor = 2
+    assert (Scaled.times_factor(3), Larger.times_factor(3)) == (6, 21)
+    Scaled.factor = 5
+    assert Scaled.times_factor(3) == 15
+
+
+def test_class_methods_have_gradients_and_write_arrays():
+    class Scaled:
+        factor = 5.0
+
+        @classmethod
+        @cg.kernel
+        def scale(cls, x: f32_1d, y: f32_1d) -> None:
+            for i in x:
+                y[i] = cls.factor * x[i]
+
+    x, y = cg.ndarray(cg.f32, 3, needs_grad=True), cg.ndarray(cg.f32, 3, needs_grad=True)
+    x.fill(2)
+    Scaled.scale(x, y)
+    assert y.to_numpy().tolist() == [10, 10, 10]
+    y.grad.fill(1)
+    Scaled.scale.grad(x, y)
+    assert x.grad.to_numpy().tolist() == [5, 5, 5]

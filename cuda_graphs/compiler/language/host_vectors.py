@@ -30,8 +30,12 @@ class HostVector(np.ndarray[Any, Any]):
         letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
         if letters is None or name.startswith("_"):
             raise AttributeError(f"{self!r} has no member {name!r}")
-        found = self[[letters.index(each) for each in name]]
-        return found[0] if len(name) == 1 else found
+        places = [letters.index(each) for each in name]
+        return self[places[0] if len(name) == 1 else places]
+
+    def in_kernels(self) -> HostVector:
+        """Return the vector that a kernel gets as a constant. Classes derived from this one may change its type."""
+        return self
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{name!r} of {self!r} cannot change: {self._advice()}")

@@ -104,11 +104,11 @@ def declared(
     return found | outside
 
 
-def is_method(function: Callable[..., Any]) -> bool:
-    """Return whether a function is defined in a class and takes its `self`."""
+def is_method(function: Callable[..., Any], owner_name: str = "self") -> bool:
+    """Return whether a function is defined in a class and takes its `self`, or its `cls`, without an annotation."""
     owner = function.__qualname__.rpartition(".")[0]
     first = next(iter(inspect.signature(function).parameters.values()), None)
-    if first is None or first.name != "self" or first.annotation is not first.empty:
+    if first is None or first.name != owner_name or first.annotation is not first.empty:
         return False
     return bool(owner) and not owner.endswith("<locals>")
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that are methods: arrays of `self` are arguments of each call, all other members are constants of the code.
+A class method has the attributes of its class as constants.
 
 A call reads the members of its object that the kernel uses, and selects the kernel for these members. If guards of an
 earlier call hold (member_guards.pyx), it takes the kernel of that call.
@@ -10,10 +11,13 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from cuda_graphs.compiler.language.annotations import template
 from cuda_graphs.compiler.language.signature import declared
+from cuda_graphs.kernels.specialisation.constants import data_of, freeze
 from cuda_graphs.kernels.specialisation.options import Options
 
 from .function import KernelFunction
@@ -22,7 +26,7 @@ from .member_guards import Choices
 from .member_uses import MemberUses, uses_of
 from .members import guarded_record, has_members, key_of
 
-__all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]
+__all__ = ["BoundGradient", "BoundKernel", "ClassKernel", "KernelMethod"]
 
 
 class KernelMethod:
@@ -30,10 +34,13 @@ class KernelMethod:
 
     __name__: str
     __qualname__: str
+    first: Mapping[str, Any] = MappingProxyType(
+        {"self": None}
+    )  # the first parameter, which has no annotation
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
-        declared(function, {"self": None})  # reports wrong declarations at once
+        declared(function, self.first)  # reports wrong declarations at once
         self.function, self.options = function, options
         self.kernels: dict[Any, KernelFunction] = {}
         self.choices = Choices()
@@ -87,14 +94,34 @@ class KernelMethod:
         return f"<kernel {self.__qualname__}, made for {len(self.kernels)} kinds of objects>"
 
 
+class ClassKernel(KernelMethod):
+    """A kernel that is a class method. The class is a constant of the code, with the values of its attributes."""
+
+    first = MappingProxyType({"cls": template})
+
+    def __get__(self, owner: Any, cls: type) -> Any:
+        return self if owner is None else BoundKernel(self, owner)
+
+    def __call__(self, cls: type, *args: Any, **keywords: Any) -> Any:
+        return BoundKernel(self, cls)(*args, **keywords)
+
+    def of(self, owner: Any) -> KernelFunction:
+        """Return the kernel for the current attributes of a class."""
+        key = owner, tuple([(name, freeze(getattr(owner, name, None))) for name in data_of(owner)])
+        with self.lock:
+            if key not in self.kernels:
+                self.kernels[key] = kernel_of(self.function, self.options, self.first, takes_outside=True)
+            return self.kernels[key]
+
+
 class BoundKernel:
-    """A kernel bound to an object. It has the methods of a KernelFunction, without the argument for `self`."""
+    """A kernel bound to an object or a class. It has the methods of a KernelFunction, without the first argument."""
 
     __cuda_graphs_bound_kernel__ = True
     _takes_places = True
 
     def __init__(self, method: KernelMethod, owner: Any) -> None:
-        if not has_members(owner):
+        if not (isinstance(owner, type) or has_members(owner)):
             raise TypeError(
                 f"{type(owner).__name__} has the kernel {method.__name__}(): decorate the class with @cg.data_oriented"
             )

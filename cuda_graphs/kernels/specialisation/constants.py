@@ -100,8 +100,8 @@ def is_own_value(value: Any) -> bool:
 
 
 def is_of_numpy(value: Any) -> bool:
-    """Return True for an array or a scalar of NumPy."""
-    return hasattr(value, "tobytes") and hasattr(value, "dtype")
+    """Return True for an array or a scalar of NumPy, and False for a class of them."""
+    return hasattr(value, "tobytes") and hasattr(value, "dtype") and not isinstance(value, type)
 
 
 def is_method_of_value(value: Any) -> bool:

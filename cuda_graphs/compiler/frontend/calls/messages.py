@@ -22,7 +22,7 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Vector, describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.formats import format_of
-from cuda_graphs.compiler.ir.types import f64
+from cuda_graphs.compiler.ir.types import f64, i32
 
 
 def print_call(frame: Frame, node: ast.Call) -> None:
@@ -80,8 +80,10 @@ def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
         return [value]
     if not isinstance(value, Vector):
         return [number_part(frame, value, form)]
-    numbers = [number_part(frame, leaf, form) for leaf in value.leaves()]
-    return ["[", *(piece for i, part in enumerate(numbers) for piece in ([", "] if i else []) + [part]), "]"]
+    parts: list[Any] = []
+    for each in value.components:  # of a matrix: rows
+        parts += [", " if parts else "[", *value_parts(frame, each, form)]
+    return [*parts, "]"]
 
 
 def is_percent(node: ast.expr) -> TypeGuard[ast.BinOp]:
@@ -172,6 +174,8 @@ def conversion_parts(frame: Frame, found: Any, flags: str, letter: str) -> list[
 def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:
     """Return a number with its format."""
     scalar = frame.scalar(value, "a printed value")
+    if frame.rules.lenient and not form:
+        scalar, form = peer_number(frame, scalar)
     found = format_of(scalar.type, form)
     if found is None:
         raise compile_error(
@@ -179,3 +183,10 @@ def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:
             "integers take d, unsigned ones also x, floats f, e or g, with a width and a precision: {x:8.3f}",
         )  # fmt: skip
     return scalar, found
+
+
+def peer_number(frame: Frame, scalar: ir.Value) -> tuple[ir.Value, str]:
+    """Return a number and its format as Taichi and Quadrants print it: floats with all places, bools as 0 or 1."""
+    if scalar.type.kind == "bool":
+        return frame.builder.cast(scalar, i32), ""
+    return scalar, {"float": ".12f" if scalar.type is f64 else ".6f"}.get(scalar.type.kind, "")

@@ -191,7 +191,7 @@ def field_or_value(frame: Frame, found: Any) -> Any:
     ):
         return tuple(field_or_value(frame, each) for each in found)
     if isinstance(found, HostVector):
-        return constant_vector(found)
+        return constant_vector(found.in_kernels())
     field = getattr(found, "__cuda_graphs_field__", None)
     return field_of(frame, field) if isinstance(field, (FieldSpec, StructArraySpec)) else found
 
