@@ -71,17 +71,18 @@ EXPRESSIONS = {
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
     ast.Compare: (
         "t = 0 < n < k",
-        "a chain is a conjunction; the middle operand is evaluated once; also `n in (1, 2)`, `x is None`, and `==` "
-        "and `!=` of texts, which are known when compiling",
+        "a chain is a conjunction; the middle operand is evaluated once; by component for vectors; also "
+        "`n in (1, 2)`, `x is None`, and `==` and `!=` of texts, which are known when compiling",
     ),
     ast.IfExp: (
         "t = a if n > 0 else b",
-        "only the selected operand is evaluated; also vectors, tuples and structures; a condition that is known at "
-        "compile time removes the other operand and its type",
+        "only the selected operand is evaluated; also vectors, tuples and structures; a number beside a vector stands "
+        "for all components; a condition that is known at compile time removes the other operand and its type",
     ),
     ast.BoolOp: (
         "t = n > 0 and counts[n] > 0",
-        "evaluation stops at the deciding operand; for integers it is the result",
+        "evaluation stops at the deciding operand; for integers it is the result; of vectors all operands are "
+        "evaluated, and the result is a vector of bools",
     ),
     ast.Tuple: (
         "t, u = a, n",

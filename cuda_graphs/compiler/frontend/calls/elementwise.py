@@ -56,6 +56,8 @@ def elementwise(name: str) -> Callable[..., Any]:
             args = (builder.cast(args[0], i32),)
         if name == "abs":
             return builder.absolute(*args)
+        if name in OF_FLOATS and args[0].type.kind == "float":
+            return builder.op(OF_FLOATS[name], *args)
         return builder.checked(name, *args) if name == "trunc_div" else builder.op(name, *args)
 
     def function(frame: Frame, *args: Any) -> Any:
@@ -75,6 +77,9 @@ def elementwise(name: str) -> Callable[..., Any]:
 
     return function
 
+
+# Functions that have another row for floats.
+OF_FLOATS = {"trunc_div": "div"}
 
 # Functions that refuse integers, as those are probably mistakes. The other functions of floats accept integers, as f32.
 REAL = {
