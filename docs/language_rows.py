@@ -269,7 +269,12 @@ STRUCTURES = (
         "t = Ball(a, at=v)",
         "a new structure; its members are converted as they are declared, and may have defaults",
     ),
+    (
+        "t = SimpleNamespace(low=a, at=v)",
+        "a structure without a class, `types.SimpleNamespace`; becomes one of a class that has its members",
+    ),
     ("t = ball\nt.radius += a", "a copy; members of variables can change"),
+    ("t = ball['radius']", "a member by its name, a text that is known when compiling"),
     ("t = ball.area()", "methods are inlined, and may change the members of their `self`"),
     (
         "t = ball == balls[n]",

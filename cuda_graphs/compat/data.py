@@ -9,6 +9,7 @@ import inspect
 import math
 from collections.abc import Mapping
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
@@ -254,7 +255,9 @@ def set_converted(self: Any, name: str, value: Any) -> None:
 
 
 class Struct:
-    """Structures without a class: `Struct.field({"mass": f32}, shape=n)`."""
+    """Structures without a class: `Struct.field({"mass": f32}, shape=n)`, and `Struct(mass=1.0)` in kernels."""
+
+    __cuda_graphs_word__ = SimpleNamespace
 
     @staticmethod
     def field(members: Mapping[str, Any], shape: Any = None, **options: Any) -> Any:

@@ -47,6 +47,27 @@ def test_members_have_their_types_on_the_host():
     assert (field.place.to_numpy().tolist(), field[1].count) == ([[0, 0], [3, 4]], 2)
 
 
+def test_structures_without_a_class_become_those_of_a_class():
+    field = Body.field(shape=3)
+
+    @qd.func
+    def made(mass):
+        return qd.Struct(mass=mass, pair=qd.Struct({"count": 1, "place": qd.Vector([1.0, 2.0])}))
+
+    @qd.kernel
+    def fill(key: qd.template()) -> qd.f32:
+        for i in field:
+            body = made(i * 0.5)
+            body.pair.count += i
+            field[i] = body
+        last = Body(mass=4.0, pair={"count": 7})
+        return last["mass"] + last.pair[key]
+
+    assert fill("count") == 11
+    assert field.pair.count.to_numpy().tolist() == [1, 2, 3]
+    assert (field[2].mass, field[2].pair.place.tolist()) == (1, [1, 2])
+
+
 def test_numbers_on_the_host_become_those_of_the_array():
     x, y = qd.field(qd.i32, shape=2), qd.ndarray(qd.f32, 2)
     x.fill(2.9)
@@ -129,6 +150,37 @@ def test_pure_marks_kernels_in_any_order():
     for kernel in (qd.pure(qd.kernel(add)), qd.kernel(qd.pure(add))):
         kernel(numbers)
     assert numbers.to_numpy().tolist() == [2, 2, 2]
+
+
+def test_graph_kernels_may_return_numbers():
+    numbers = qd.ndarray(qd.i32, 4)
+    numbers.fill(0)
+
+    @qd.kernel(graph=True)
+    def add(a: qd.types.ndarray(qd.i32, ndim=1)) -> qd.i32:
+        for i in a:
+            a[i] += i
+        return a[3]
+
+    assert (add(numbers), add(numbers)) == (3, 6)
+    assert numbers.to_numpy().tolist() == [0, 2, 4, 6]
+
+
+def test_tapes_treat_returned_numbers_as_constants():
+    x, y = (qd.field(qd.f32, shape=(), needs_grad=True) for _ in range(2))
+    x[None] = 3
+
+    @qd.kernel
+    def first() -> qd.f32:
+        return x[None] * 2
+
+    @qd.kernel
+    def add(a: qd.f32):
+        y[None] += x[None] * a
+
+    with qd.ad.Tape(loss=y):
+        add(first())
+    assert (x.grad[None], y[None]) == (6, 18)
 
 
 def test_status_names_the_checkpoint():

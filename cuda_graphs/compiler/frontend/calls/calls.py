@@ -57,6 +57,7 @@ from .conversions import (
     is_hashable,
     is_literal,
 )
+from .declared import make_struct
 from .decompositions import DECOMPOSITIONS
 from .elementwise import elementwise, power, rounding, select, variadic
 from .fences import fence
@@ -71,7 +72,7 @@ from .sequences import SEQUENCES, dict_method
 from .set_condition import keep_condition, set_condition
 from .statement_words import WORDS, in_expression
 from .static import static_assert, static_print, static_value
-from .structs import make_struct
+from .structs import structure
 from .vectors import matrix, method, vector, vector_type
 
 
@@ -291,6 +292,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.keep_condition: keep_condition,
     cg.blocks: blocks_call,
     cg.fence: fence,
+    types.SimpleNamespace: structure,
     **BLOCK_OPERATIONS,
     **DECOMPOSITIONS,
     **FLOAT_PARTS,

@@ -22,6 +22,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     IndexRange,
     Packed,
     Static,
+    Struct,
     StructArray,
     Vector,
     VectorElement,
@@ -34,7 +35,7 @@ from .array_parts import array_part, has_bounds, part_element
 from .assignment import bind, read_all
 from .indices import index_of
 from .lvalues import component, element, item, python_value
-from .names import meaning_of
+from .names import meaning_of, member
 from .operators import special_method
 from .static_loops import MAX_UNROLLED, bind_static, check_count
 from .struct_elements import struct_element
@@ -53,6 +54,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     method = special_method(owner, "__getitem__")
     if method is not None:
         return frame.syntax.call(frame, method, [index[0] if len(index) == 1 else index])
+    if isinstance(owner, Struct) and len(index) == 1 and isinstance(index[0], str):
+        return member(frame, owner, index[0])
     if isinstance(owner, ir.Array):
         return array_part(frame, owner, index) if has_bounds(index) else element(frame, owner, index)
     if isinstance(owner, ArrayPart):

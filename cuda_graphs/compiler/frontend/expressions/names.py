@@ -108,11 +108,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
                 return BoundFunction(getattr(method, "__cuda_graphs_func__", method), owner)
             if hasattr(method, "__cuda_graph_emit__"):
                 return method  # a kernel: the call of it raises
-            raise compile_error(
-                CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {node.attr!r}",
-                f"it has {', '.join(owner.members)}",
-            )  # fmt: skip
-        return owner.members[node.attr]
+        return member(frame, owner, node.attr)
     if isinstance(owner, HostObject):
         return host_member(frame, owner, node.attr)
     if isinstance(owner, (StructArray, Packed)):
@@ -165,6 +161,16 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if path is not None:
         frame.record(path, found, whole)
     return meaning
+
+
+def member(frame: Frame, owner: Struct, name: str) -> Any:
+    """Return a member of a structure."""
+    if name not in owner.members:
+        raise compile_error(
+            CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {name!r}",
+            f"it has {', '.join(owner.members)}",
+        )  # fmt: skip
+    return owner.members[name]
 
 
 def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.Param:
