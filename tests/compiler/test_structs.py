@@ -254,7 +254,7 @@ REFUSED = {
     "x[0] = SimpleNamespace(at=cg.vec3(1))": (errors.CompileTypeError, "a Ball becomes a structure"),
     "b = Ball(cg.vec3(1), spin={'turn': 1})": (
         errors.CompileArgumentError,
-        "Spin: missing a required argument: 'axis'",
+        "missing a required argument: 'axis'",
     ),
     "t = x[0].at[3]": (errors.CompileIndexError, "indexed with 3"),
 }

@@ -18,6 +18,7 @@ from cuda_graphs.compiler.frontend.expressions.assignment import declare, set_fi
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
+    PLACES,
     Component,
     Element,
     Static,
@@ -90,7 +91,8 @@ def bind_parameters(
 def is_variable(found: Any) -> bool:
     """Return whether a function can change a vector or structure: its parts are variables, elements or such vectors."""
     if isinstance(found, Struct):
-        return bool(found.members) and all(map(is_place, found.members.values()))
+        parts = [each for each in found.members.values() if isinstance(each, PLACES)]
+        return bool(parts) and all(map(is_place, parts))
     return isinstance(found, Vector) and all(map(is_place, found.leaves()))
 
 
