@@ -88,7 +88,11 @@ EXPRESSIONS = {
         "t, u = a, n",
         "the length is known at compile time, the elements need not be; also `(*v, a)`",
     ),
-    ast.List: ("t = ([a, b] * 2 + [c])[1]", "a tuple; a run-time index chooses one of at most 64 numbers"),
+    ast.List: (
+        "t = ([a, b] * 2 + [c])[1]",
+        "a tuple, also of a slice, `t[1:]`; a run-time index chooses one of at most 64 numbers; `t.append(a)`, "
+        "`extend`, `insert` and `pop` change the list of a name, where no run-time value decides whether they run",
+    ),
     ast.Dict: (
         't = {"low": 1, "high": 2}["low"]',
         "its keys are known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also `keys()`, "
@@ -98,6 +102,7 @@ EXPRESSIONS = {
         "t = [a * i + j for i in range(3) for j in (1, 2)][1]",
         "unrolled; over `cg.static`, ranges of known length, tuples and vectors",
     ),
+    ast.DictComp: ("t = {i: a * i for i in range(3) if i != 1}[2]", "a dict, unrolled as a list is"),
     ast.GeneratorExp: (
         "t = sum(v[i] * i for i in range(3)) + max(a * i for i in (1, 2))",
         "a tuple; for `sum`, `any`, `all`, `min` and `max`",
@@ -130,11 +135,10 @@ REFUSED = {
     "With": "with x:\n    pass",
     "Set": "t = {1, 2}",
     "SetComp": "t = {i for i in range(3)}",
-    "DictComp": "y = {i: 1 for i in range(3)}",
     "Starred": "print(*v)",
     "keyword": "print(n, **{})",
     "JoinedStr": 't = f"{n}"',
-    "Slice": "t = (a, n)[0:1]",
+    "Slice": "t = {0: a}[0:1]",
 }
 
 LOOPS = (

@@ -32,6 +32,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
     HostMember,
+    ListName,
     LocalFunction,
     Static,
     TypeOf,
@@ -64,6 +65,7 @@ from .fences import fence
 from .float_parts import FLOAT_PARTS
 from .host_calls import host_call
 from .inlining import inline, inline_local
+from .lists import list_method
 from .messages import print_call
 from .python_calls import called, run_python, runs_in_kernel
 from .random import random_integer, random_normal, random_number
@@ -102,6 +104,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return make_struct(frame, function, args, keywords)
     if isinstance(function, Bound) and isinstance(function.owner, dict):
         return dict_method(frame, function, args, keywords)
+    if isinstance(function, Bound) and isinstance(function.owner, ListName):
+        return list_method(frame, function, args, keywords)
     if isinstance(function, Bound):
         return method(frame, function, args, keywords)
     if isinstance(function, HostMember):

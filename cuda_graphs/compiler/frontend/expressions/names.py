@@ -26,6 +26,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Element,
     HostMember,
     HostObject,
+    ListName,
     Packed,
     Static,
     Struct,
@@ -47,6 +48,7 @@ from .lvalues import extent, field_or_value, is_swizzle, swizzle
 from .struct_elements import member_of
 
 OF_DICTS = ("get", "items", "keys", "values")  # the methods of dicts that kernels call
+OF_LISTS = ("append", "extend", "insert", "pop")  # the methods of lists that kernels call
 NUMBERS = (ir.Value, ir.Local, Element, Component)
 
 
@@ -143,6 +145,10 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         if path is not None:
             frame.record(path, owner, whole=True)
         return Bound(owner, node.attr)
+    if isinstance(owner, (tuple, list)) and node.attr in OF_LISTS and isinstance(node.value, ast.Name):
+        scope = frame.scope.find(node.value.id)
+        if scope is not None:
+            return Bound(ListName(node.value.id, scope), node.attr)
     try:
         found = getattr(owner, node.attr)
     except AttributeError:
@@ -150,7 +156,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             CompileNameError,
             frame.builder.loc,
             f"{describe(owner)} has no member {node.attr!r}",
-            "a list keeps its items: write a new one, y + [x], or use an array"
+            "write a new one, y + [x], or use an array"
             if isinstance(owner, tuple)
             else "check the spelling of the name",
         ) from None
