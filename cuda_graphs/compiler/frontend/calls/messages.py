@@ -74,14 +74,14 @@ def shown(found: Any, conversion: str | None) -> Any:
 
 
 def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
-    """Return the parts of a text, a number or a vector."""
+    """Return the parts of a text, a number, a vector, or a matrix as a list of rows."""
     value = frame.read(found)
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Vector):
         return [number_part(frame, value, form)]
-    numbers = [number_part(frame, leaf, form) for leaf in value.leaves()]
-    return ["[", *(piece for i, part in enumerate(numbers) for piece in ([", "] if i else []) + [part]), "]"]
+    components = [value_parts(frame, each, form) for each in value.components]
+    return ["[", *(piece for i, parts in enumerate(components) for piece in ([", "] if i else []) + parts), "]"]
 
 
 def is_percent(node: ast.expr) -> TypeGuard[ast.BinOp]:
