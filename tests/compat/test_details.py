@@ -92,6 +92,36 @@ def test_sized_vectors_have_the_default_type(kind):
     )
 
 
+def test_integers_of_the_source_are_real_numbers_where_one_is_needed():
+    number = 2
+
+    @qd.kernel
+    def total() -> qd.f64:
+        s = qd.sin(3) + qd.floor(number) / 4 + 2**-1 + qd.pow(number, -2) + qd.atan2(1, 2)
+        for i in qd.static(range(3)):
+            s += qd.cos(i)
+        return s
+
+    wanted = np.sin(3) + 0.5 + 0.5 + 0.25 + np.arctan2(1, 2) + np.cos([0, 1, 2]).sum()
+    assert total() == pytest.approx(wanted, rel=1e-6)
+
+
+def test_ranges_drop_the_fractions_of_their_bounds():
+    x = qd.field(qd.i32, shape=3)
+
+    @qd.kernel
+    def count(a: qd.f32) -> qd.i32:
+        for i in range(a / 2):
+            x[i] = i + 1
+        s = 0
+        for _ in range(1):
+            for i in range(1.9, a):
+                s = s * 10 + i
+        return s
+
+    assert (count(5.5), x.to_numpy().tolist()) == (1234, [1, 2, 0])
+
+
 def test_static_gives_several_fields_at_once():
     x, y = (ti.field(ti.f32, shape=3) for _ in range(2))
 

@@ -21,7 +21,9 @@ class NumberRules(NamedTuple):
         float: The type of a literal with a point, of `float`, and of a quotient of integers.
         int: The type of a literal without a point, and of `int`.
         strict: True if an implicit conversion that can lose bits or range is an error.
-        lenient: True if a literal of any kind makes a number of any type, as in `f32(0)` and `i32(2.5)`.
+        lenient: True if a literal of any kind makes a number of any type, as in `f32(0)` and `i32(2.5)`; if an integer
+            of the source is a real number where one is needed, as in `sin(3)` and `2 ** -1`; and if a range takes
+            floats, whose fractions are lost.
         agrees: True if threads of a block agree on control flow around barriers that they could decide differently.
     """
 

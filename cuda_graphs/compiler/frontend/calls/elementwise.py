@@ -14,7 +14,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.expressions.arithmetic import arithmetic, computed
 from cuda_graphs.compiler.frontend.expressions.lvalues import broadcast
-from cuda_graphs.compiler.frontend.expressions.numbers import calculate_function
+from cuda_graphs.compiler.frontend.expressions.numbers import calculate_function, number_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Computed, Vector
 from cuda_graphs.compiler.ir import ir
@@ -68,6 +68,8 @@ def elementwise(name: str) -> Callable[..., Any]:
                 f"{row.spelling} takes {row.arity} values, got {len(args)}",
                 "see its row in the language reference",
             )
+        if frame.rules.lenient and name in REAL:
+            args = tuple(float(n) if isinstance(n := number_of(arg), int) else arg for arg in args)
         parts = [frame.read(arg) for arg in args]
         if any(isinstance(part, Vector) for part in parts):
             return broadcast(frame, lambda *each: scalar(frame, *each), *parts)

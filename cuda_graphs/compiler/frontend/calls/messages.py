@@ -81,7 +81,11 @@ def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
     if not isinstance(value, Vector):
         return [number_part(frame, value, form)]
     components = [value_parts(frame, each, form) for each in value.components]
-    return ["[", *(piece for i, parts in enumerate(components) for piece in ([", "] if i else []) + parts), "]"]
+    return [
+        "[",
+        *(piece for i, parts in enumerate(components) for piece in ([", "] if i else []) + parts),
+        "]",
+    ]
 
 
 def is_percent(node: ast.expr) -> TypeGuard[ast.BinOp]:
