@@ -106,6 +106,27 @@ def test_integers_of_the_source_are_real_numbers_where_one_is_needed():
     assert total() == pytest.approx(wanted, rel=1e-6)
 
 
+def test_debug_kernels_print_results_that_do_not_fit_and_go_on(capfd):
+    qd.init(debug=True)
+
+    @qd.kernel
+    def mixed(a: qd.i32) -> qd.i32:
+        h = a * 1000003
+        for i in range(3):
+            h ^= h << 13
+            h += qd.cast(qd.cast(a, qd.u8), qd.i32) * i
+        return h
+
+    found = mixed(40000)
+    qd.sync()
+    lines = capfd.readouterr().out.splitlines()
+    assert "40000 * 1000003 does not fit i32 in File" in lines[0]
+    assert __file__ in lines[0]
+    qd.init()
+    assert mixed(40000) == found
+    assert capfd.readouterr().out == ""
+
+
 def test_ranges_drop_the_fractions_of_their_bounds():
     x = qd.field(qd.i32, shape=3)
 
