@@ -244,12 +244,12 @@ REFUSED = {
     "t = x[0, 0]": (errors.CompileIndexError, "has 1 dimension and 2 were indexed"),
     "t = x.nothing": (errors.CompileNameError, "an array of Ball has no member 'nothing'"),
     "x[0] = 1.0": (errors.CompileTypeError, "a Ball becomes a number"),
-    "t = SimpleNamespace(a=1).b": (errors.CompileNameError, "structure has no member 'b'"),
+    "t = SimpleNamespace(a=1).b": (errors.CompileNameError, "structure of a has no member 'b'"),
     "t = ball['nothing']": (errors.CompileNameError, "Ball has no member 'nothing'"),
     "t = SimpleNamespace(3)": (errors.CompileArgumentError, "a structure is made of members"),
     "t = SimpleNamespace(a=1)\n    t = SimpleNamespace(b=1)": (
         errors.CompileTypeError,
-        "becomes a structure",
+        "a structure of a becomes a structure of b",
     ),
     "x[0] = SimpleNamespace(at=cg.vec3(1))": (errors.CompileTypeError, "a Ball becomes a structure"),
     "b = Ball(cg.vec3(1), spin={'turn': 1})": (

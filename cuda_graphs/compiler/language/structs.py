@@ -77,7 +77,9 @@ class Unnamed:
 @functools.cache
 def unnamed_struct(*names: str) -> type:
     """Return the class of structures without a class that have these members."""
-    return dataclasses.make_dataclass("structure", names, bases=(Unnamed,))
+    made = dataclasses.make_dataclass("structure", names, bases=(Unnamed,))
+    made.__name__ = f"structure of {', '.join(names)}"  # in messages
+    return made
 
 
 def is_unnamed(cls: type) -> bool:

@@ -344,7 +344,9 @@ def assign_struct(frame: Frame, target: Struct, value: Any) -> None:
     if not isinstance(value, Struct) or not are_alike(value, target):
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"{describe(target)} becomes {describe(value)}",
-            f"assign a {target.cls.__name__}(...)",
+            f"give it the members {', '.join(target.members)}"
+            if is_unnamed(target.cls)
+            else f"assign a {target.cls.__name__}(...)",
         )  # fmt: skip
     for name, member in target.members.items():
         if isinstance(member, PLACES):
