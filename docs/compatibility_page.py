@@ -174,6 +174,7 @@ from the peers:
   [Genesis moves bodies alike to the bit](guide/large-programs.md#bits). Decompositions (`svd` and the like) round
   otherwise, and on GPUs `sin` and the like, since Quadrants brings an older library of them.
 * **Names** in kernels take the wider type of what is assigned to them: after `x = 3; x = x / 2` the number is 1.5.
+* **Bools** add up as integers: `(a > 1) + (a > 2)` may be 2. In Quadrants it is a bool.
 * **Arrays of NumPy outside of a kernel** are no constants in it. Pass them, or write `static(a[1])`.
 * **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The
   variable `CUDA_GRAPHS_DRIVER` wins over it.

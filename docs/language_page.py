@@ -17,6 +17,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,16 @@ def function(body: str, parameters: Mapping[str, Spec], names: Mapping[str, Any]
     text = f"def example({', '.join(parameters)}):\n{textwrap.indent(body, '    ')}\n"
     file = f"<language {hash(text)}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    scope = {"cg": cg, "math": math, "area": area, "cube": cube, "steps": steps, "Ball": Ball, **names}
+    scope = {
+        "cg": cg,
+        "math": math,
+        "area": area,
+        "cube": cube,
+        "steps": steps,
+        "Ball": Ball,
+        "SimpleNamespace": SimpleNamespace,
+        **names,
+    }
     exec(compile(text, file, "exec"), scope)
     return scope["example"]
 

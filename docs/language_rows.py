@@ -71,23 +71,28 @@ EXPRESSIONS = {
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
     ast.Compare: (
         "t = 0 < n < k",
-        "a chain is a conjunction; the middle operand is evaluated once; also `n in (1, 2)`, `x is None`, and `==` "
-        "and `!=` of texts, which are known when compiling",
+        "a chain is a conjunction; the middle operand is evaluated once; by component for vectors; also "
+        "`n in (1, 2)`, `x is None`, and `==` and `!=` of texts, which are known when compiling",
     ),
     ast.IfExp: (
         "t = a if n > 0 else b",
-        "only the selected operand is evaluated; also vectors, tuples and structures; a condition that is known at "
-        "compile time removes the other operand and its type",
+        "only the selected operand is evaluated; also vectors, tuples and structures; a number beside a vector stands "
+        "for all components; a condition that is known at compile time removes the other operand and its type",
     ),
     ast.BoolOp: (
         "t = n > 0 and counts[n] > 0",
-        "evaluation stops at the deciding operand; for integers it is the result",
+        "evaluation stops at the deciding operand; for integers it is the result; of vectors all operands are "
+        "evaluated, and the result is a vector of bools",
     ),
     ast.Tuple: (
         "t, u = a, n",
         "the length is known at compile time, the elements need not be; also `(*v, a)`",
     ),
-    ast.List: ("t = ([a, b] * 2 + [c])[1]", "a tuple; a run-time index chooses one of at most 64 numbers"),
+    ast.List: (
+        "t = ([a, b] * 2 + [c])[1]",
+        "a tuple, also of a slice, `t[1:]`; a run-time index chooses one of at most 64 numbers; `t.append(a)`, "
+        "`extend`, `insert` and `pop` change the list of a name, where no run-time value decides whether they run",
+    ),
     ast.Dict: (
         't = {"low": 1, "high": 2}["low"]',
         "its keys are known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also `keys()`, "
@@ -97,6 +102,7 @@ EXPRESSIONS = {
         "t = [a * i + j for i in range(3) for j in (1, 2)][1]",
         "unrolled; over `cg.static`, ranges of known length, tuples and vectors",
     ),
+    ast.DictComp: ("t = {i: a * i for i in range(3) if i != 1}[2]", "a dict, unrolled as a list is"),
     ast.GeneratorExp: (
         "t = sum(v[i] * i for i in range(3)) + max(a * i for i in (1, 2))",
         "a tuple; for `sum`, `any`, `all`, `min` and `max`",
@@ -129,11 +135,10 @@ REFUSED = {
     "With": "with x:\n    pass",
     "Set": "t = {1, 2}",
     "SetComp": "t = {i for i in range(3)}",
-    "DictComp": "y = {i: 1 for i in range(3)}",
     "Starred": "print(*v)",
     "keyword": "print(n, **{})",
     "JoinedStr": 't = f"{n}"',
-    "Slice": "t = (a, n)[0:1]",
+    "Slice": "t = {0: a}[0:1]",
 }
 
 LOOPS = (
@@ -268,7 +273,12 @@ STRUCTURES = (
         "t = Ball(a, at=v)",
         "a new structure; its members are converted as they are declared, and may have defaults",
     ),
+    (
+        "t = SimpleNamespace(low=a, at=v)",
+        "a structure without a class, `types.SimpleNamespace`; becomes one of a class that has its members",
+    ),
     ("t = ball\nt.radius += a", "a copy; members of variables can change"),
+    ("t = ball['radius']", "a member by its name, a text that is known when compiling"),
     ("t = ball.area()", "methods are inlined, and may change the members of their `self`"),
     (
         "t = ball == balls[n]",

@@ -64,7 +64,7 @@ DATA: tuple[Row, ...] = (
     ("qd.Tensor", "cg.types.Tensor", "the annotation for a field or an array"),
     ("qd.VectorTensor, qd.MatrixTensor", "cg.types.Tensor", ""),
     ("qd.tensor", "cg.ndarray", "or `cg.field`"),
-    ("ti.Struct", "a dataclass", "a call makes a structure in kernels"),
+    ("ti.Struct", "a dataclass", "a call makes a structure in kernels, as does `SimpleNamespace(mass=1.0)`"),
     ("qd.BufferView", "cg.NDArray.view", "also slices"),
     ("ti.volatile_load", "cg.atomic_add", "`cg.atomic_add(x[i], 0)` reads what other threads have written"),
     ("Field.shape, Field.dtype", "cg.NDArray.shape, cg.NDArray.dtype", ""),

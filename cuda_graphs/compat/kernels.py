@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import cuda_graphs as cg
+from cuda_graphs.compiler.frontend.returns import returned_types
+from cuda_graphs.compiler.language import graph_flow
 from cuda_graphs.compiler.language.number_rules import peer_rules
 
 from .elements import result
@@ -19,6 +21,7 @@ __all__ = ["Kernel", "data_oriented", "func", "kernel", "pyfunc", "real_func"]
 # Options of the peers' kernels without a meaning here.
 MOST_CALLS = 64  # calls of a real function inside one another
 IGNORED = ("pure", "fastcache")
+FLOW = {*graph_flow.__all__, "do_while"}  # the words of control flow between tasks
 
 
 class Kernel:
@@ -35,9 +38,16 @@ class Kernel:
         now = settings()
         if self.settings is not now and self.settings != now:
             with peer_rules():
-                self.made = cg.kernel(self.function, **{**now.options(), **self.options})
+                self.made = cg.kernel(self.function, **{**now.options(), **self.used_options()})
             self.settings = now
         return self.made
+
+    def used_options(self) -> dict[str, Any]:
+        """Return the options of `cg.kernel`. A kernel that returns a value is no graph, as its calls wait for it."""
+        needs_graph = FLOW & set(self.function.__code__.co_names)
+        if needs_graph or returned_types(self.function) is None:
+            return self.options
+        return {**self.options, "graph": False}
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         found = self.library_kernel()(*args, **keywords)

@@ -8,6 +8,7 @@ import dataclasses
 import inspect
 from collections.abc import Mapping
 from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,9 @@ class StructKind(type):
 
 
 class Struct(metaclass=StructKind):
-    """Structures without a class: `Struct(mass=1.0)` on the host, and `Struct.field({"mass": f32}, shape=n)`."""
+    """Structures without a class: `Struct(mass=1.0)`, and `Struct.field({"mass": f32}, shape=n)`."""
+
+    __cuda_graphs_word__ = SimpleNamespace  # in kernels
 
     @staticmethod
     def field(members: Mapping[str, Any], shape: Any = None, **options: Any) -> Any:

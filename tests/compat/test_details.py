@@ -47,6 +47,27 @@ def test_members_have_their_types_on_the_host():
     assert (field.place.to_numpy().tolist(), field[1].count) == ([[0, 0], [3, 4]], 2)
 
 
+def test_structures_without_a_class_become_those_of_a_class():
+    field = Body.field(shape=3)
+
+    @qd.func
+    def made(mass):
+        return qd.Struct(mass=mass, pair=qd.Struct({"count": 1, "place": qd.Vector([1.0, 2.0])}))
+
+    @qd.kernel
+    def fill(key: qd.template()) -> qd.f32:
+        for i in field:
+            body = made(i * 0.5)
+            body.pair.count += i
+            field[i] = body
+        last = Body(mass=4.0, pair={"count": 7})
+        return last["mass"] + last.pair[key]
+
+    assert fill("count") == 11
+    assert field.pair.count.to_numpy().tolist() == [1, 2, 3]
+    assert (field[2].mass, field[2].pair.place.tolist()) == (1, [1, 2])
+
+
 def test_numbers_on_the_host_become_those_of_the_array():
     x, y = qd.field(qd.i32, shape=2), qd.ndarray(qd.f32, 2)
     x.fill(2.9)
@@ -98,6 +119,57 @@ def test_sized_vectors_have_the_default_type(kind):
     assert (
         first([0.1, 0.2, 0.3]) == first(qd.math.vec3(0.1, 0.2, 0.3)) == float(np.dtype(kind.dtype).type(0.1))
     )
+
+
+def test_integers_of_the_source_are_real_numbers_where_one_is_needed():
+    number = 2
+
+    @qd.kernel
+    def total() -> qd.f64:
+        s = qd.sin(3) + qd.floor(number) / 4 + 2**-1 + qd.pow(number, -2) + qd.atan2(1, 2)
+        for i in qd.static(range(3)):
+            s += qd.cos(i)
+        return s
+
+    wanted = np.sin(3) + 0.5 + 0.5 + 0.25 + np.arctan2(1, 2) + np.cos([0, 1, 2]).sum()
+    assert total() == pytest.approx(wanted, rel=1e-6)
+
+
+def test_debug_kernels_print_results_that_do_not_fit_and_go_on(capfd):
+    qd.init(debug=True)
+
+    @qd.kernel
+    def mixed(a: qd.i32) -> qd.i32:
+        h = a * 1000003
+        for i in range(3):
+            h ^= h << 13
+            h += qd.cast(qd.cast(a, qd.u8), qd.i32) * i
+        return h
+
+    found = mixed(40000)
+    qd.sync()
+    lines = capfd.readouterr().out.splitlines()
+    assert "40000 * 1000003 does not fit i32 in File" in lines[0]
+    assert __file__ in lines[0]
+    qd.init()
+    assert mixed(40000) == found
+    assert capfd.readouterr().out == ""
+
+
+def test_ranges_drop_the_fractions_of_their_bounds():
+    x = qd.field(qd.i32, shape=3)
+
+    @qd.kernel
+    def count(a: qd.f32) -> qd.i32:
+        for i in range(a / 2):
+            x[i] = i + 1
+        s = 0
+        for _ in range(1):
+            for i in range(1.9, a):
+                s = s * 10 + i
+        return s
+
+    assert (count(5.5), x.to_numpy().tolist()) == (1234, [1, 2, 0])
 
 
 def test_static_gives_several_fields_at_once():
@@ -158,6 +230,37 @@ def test_pure_marks_kernels_in_any_order():
     for kernel in (qd.pure(qd.kernel(add)), qd.kernel(qd.pure(add))):
         kernel(numbers)
     assert numbers.to_numpy().tolist() == [2, 2, 2]
+
+
+def test_graph_kernels_may_return_numbers():
+    numbers = qd.ndarray(qd.i32, 4)
+    numbers.fill(0)
+
+    @qd.kernel(graph=True)
+    def add(a: qd.types.ndarray(qd.i32, ndim=1)) -> qd.i32:
+        for i in a:
+            a[i] += i
+        return a[3]
+
+    assert (add(numbers), add(numbers)) == (3, 6)
+    assert numbers.to_numpy().tolist() == [0, 2, 4, 6]
+
+
+def test_tapes_treat_returned_numbers_as_constants():
+    x, y = (qd.field(qd.f32, shape=(), needs_grad=True) for _ in range(2))
+    x[None] = 3
+
+    @qd.kernel
+    def first() -> qd.f32:
+        return x[None] * 2
+
+    @qd.kernel
+    def add(a: qd.f32):
+        y[None] += x[None] * a
+
+    with qd.ad.Tape(loss=y):
+        add(first())
+    assert (x.grad[None], y[None]) == (6, 18)
 
 
 def test_status_names_the_checkpoint():

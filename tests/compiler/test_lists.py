@@ -51,6 +51,12 @@ BODIES = {
     "equal texts": "x[i] += 1.0 if 'a' == 'a' and 'a' != 'b' else nothing",
     "a run-time index": "t = (x[i], a, 2.0)\nx[i] = t[i] * 2.0 + [5, 6, 7][i]",
     "nothing": "x[i] = x[i] + sum([])",
+    "slices": "t = [x[i], a, 2.0, 3.0]\nu = t[1:]\nx[i] = u[0] * t[::2][1] + len(u) + sum(t[:-1]) + (1, 2)[1:][0]",
+    "appended": "t = []\nfor j in cg.static(range(3)):\n    t.append(x[i] * j)\nx[i] = sum(t) + len(t)",
+    "appended values": "y = x[i]\nt = [y]\nt.append(y)\ny += 1.0\nt[1] += a\nx[i] = t[0] + 10.0 * t[1] + 100.0 * y",
+    "changed": "t = [1, 2]\nt.extend((x[i], a))\nt.insert(1, 7)\ny = t.pop()\nz = t.pop(0)\nx[i] = y + z * sum(t)",
+    "constants": "t = []\nfor j in cg.static((0, 1, 3)):\n    t.append(j)\nx[i] += t[1] * sum(j for j in range(t[2]))",
+    "a dict of a list": "d = {2 * j: x[i] * j for j in range(4) if j != 1}\nx[i] = d[4] + d[6] + len(d)",
     "chosen": "p, q = (x[i], 1.0) if x[i] > a else (2.0, a)\nx[i] = p * q",
     "chosen deeper": "p, (q, r) = (x[i], (a, 1)) if x[i] > a else (2.0, (x[i], 2))\nx[i] = p * q + r",
 }

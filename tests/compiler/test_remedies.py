@@ -39,7 +39,6 @@ INSTEAD = [
     # Literals and operators
     ("y = {1, 2}", "use a tuple"),
     ("y = {i for i in range(3)}", r"use a list: \[f\(i\)"),
-    ("y = {i: 1 for i in range(3)}", "use a dict with constant keys"),
     ("y = f'{n}'", "in print or in the message of an assert"),
     ("y = '%d' % n", "text is for print and assert"),
     ("y = '{}'.format(n)", "text is for print and assert"),
@@ -63,7 +62,8 @@ INSTEAD = [
     ("y = 5000000000", "write cg.i64"),
     ("y = [0] * n", "use an array"),
     ("y = [i for i in range(n)]", "write a loop"),
-    ("y = [1]\ny.append(n)", "write a new one, y"),
+    ("y = [1]\ny.remove(n)", "write a new one, y"),
+    ("y = [1]\nif n > 1:\n    y.append(n)", "use an array, or a branch or loop over cg.static"),
     # Functions of Python
     ("other(n)", "make what both need a @cg.func"),
     ("y = sorted(v)", r"compare in a loop: min\(a, b\)"),

@@ -3,6 +3,7 @@
 """Law: structures are values: made, copied, passed and returned as Python's dataclasses, the same on all targets."""
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
@@ -87,6 +88,51 @@ def test_local_structures_are_values():
         12 + 400 + 15000,
     ]  # fmt: skip
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+@cg.func
+def pair(a) -> SimpleNamespace:
+    return SimpleNamespace(low=a, high=SimpleNamespace(at=cg.vec2(a, a + 1), name="far"))
+
+
+@cg.func
+def rate_of(spin: Spin):
+    return spin.rate + spin.axis.y
+
+
+@cg.func
+def raise_low(found: cg.template):
+    found.low += 100
+
+
+def unnamed(out: cg.ndarray(cg.f64, 1), spins: cg.ndarray(Spin, 1), n: cg.i32):
+    s = SimpleNamespace(a=1, b=n)
+    t = s
+    t.a += 4
+    out[0] = s.a + 10 * t.a + 100 * t["b"]
+    if n > 2:
+        s = SimpleNamespace(b=7, a=8)
+    out[1] = s.a + 10 * s.b
+    p = pair(n)
+    p.high.at[1] *= 2
+    raise_low(p)
+    out[2] = p.low + p.high.at.y
+    out[3] = rate_of(SimpleNamespace(rate=0.5, axis=cg.vec2(1, n))) + rate_of({"axis": cg.vec2(0, 1)})
+    spins[0] = SimpleNamespace(axis=cg.vec2(n, 2), rate=n)
+    b = Ball(at=(1, 2, 3), spin=SimpleNamespace(axis=(5, 6)))
+    b.spin = SimpleNamespace(axis=b.spin.axis.yx, rate=b.spin.rate + 1)
+    out[4] = b.spin.axis.x + b.spin.rate
+    out[5] = (SimpleNamespace(a=n) == SimpleNamespace(a=3)) + (
+        SimpleNamespace(a=n) != SimpleNamespace(a=3)
+    ) * 10
+
+
+def test_structures_without_a_class_are_values():
+    spins = Structures.zeros(Spin, "soa", 1)
+    found = run_all(unnamed, out=np.zeros(6), spins=spins, n=3)
+    wanted = [1 + 50 + 300, 8 + 70, 103 + 8, 0.5 + 3 + 0.1 + 1, 6 + 1.1, 1]
+    np.testing.assert_allclose(found["out"], wanted, rtol=1e-12)
+    assert (found["spins.axis"].tolist(), found["spins.rate"].tolist()) == ([[3, 2]], [3])
 
 
 BALLS = cg.ndarray(Ball, 1)
@@ -198,6 +244,18 @@ REFUSED = {
     "t = x[0, 0]": (errors.CompileIndexError, "has 1 dimension and 2 were indexed"),
     "t = x.nothing": (errors.CompileNameError, "an array of Ball has no member 'nothing'"),
     "x[0] = 1.0": (errors.CompileTypeError, "a Ball becomes a number"),
+    "t = SimpleNamespace(a=1).b": (errors.CompileNameError, "structure of a has no member 'b'"),
+    "t = ball['nothing']": (errors.CompileNameError, "Ball has no member 'nothing'"),
+    "t = SimpleNamespace(3)": (errors.CompileArgumentError, "a structure is made of members"),
+    "t = SimpleNamespace(a=1)\n    t = SimpleNamespace(b=1)": (
+        errors.CompileTypeError,
+        "a structure of a becomes a structure of b",
+    ),
+    "x[0] = SimpleNamespace(at=cg.vec3(1))": (errors.CompileTypeError, "a Ball becomes a structure"),
+    "b = Ball(cg.vec3(1), spin={'turn': 1})": (
+        errors.CompileArgumentError,
+        "missing a required argument: 'axis'",
+    ),
     "t = x[0].at[3]": (errors.CompileIndexError, "indexed with 3"),
 }
 
@@ -214,7 +272,8 @@ class Counted:
 @pytest.mark.parametrize(("body", "refusal"), list(REFUSED.items()), ids=list(REFUSED))
 def test_mistakes_are_refused_by_name(body, refusal, layout):
     kernel = function_of(
-        f"def kernel(ball: Ball, x: ndarray(Ball, 1)):\n    {body}\n", Ball=Ball, Spin=Spin, Counted=Counted
+        f"def kernel(ball: Ball, x: ndarray(Ball, 1)):\n    {body}\n",
+        **{each.__name__: each for each in (Ball, Spin, Counted, SimpleNamespace)},
     )
     ball = Ball((0, 0, 0))
     with pytest.raises(refusal[0]) as caught:

@@ -111,6 +111,7 @@ SINGLE = [
     ("cg.isnan({a})", ALL, lambda a: t.bool_),
     ("{a} / {a}", ALL, real),
     ("{a} ** 2", ALL, number),
+    ("cg.raw_div({a}, {a})", REAL, real),
 ]  # fmt: skip
 
 
@@ -124,7 +125,7 @@ REFUSED = [
     *[(f"cg.{name}({{a}})", WHOLE) for name in ("sin", "cos", "tan", "tanh", "asin", "acos", "floor", "ceil", "round")],
     *[(text, REAL) for text in ("~{a}", "not {a}", "{a} & {a}", "{a} | {a}", "{a} ^ {a}", "{a} << {a}", "{a} >> {a}")],
     *[(text, REAL) for text in ("{a} and {a}", "{a} or {a}", "(1 if {a} else 2)")],
-    *[(text, REAL) for text in ("cg.raw_div({a}, {a})", "cg.raw_mod({a}, {a})")],
+    ("cg.raw_mod({a}, {a})", REAL),
 ]  # fmt: skip
 
 

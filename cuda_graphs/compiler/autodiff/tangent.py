@@ -134,11 +134,6 @@ def refuse(kernel: ir.Kernel, varied: set[Carrier]) -> None:
                     s.loc, f"{COLLECTIVES[s.name].spelling} has no derivative: the thread with the result is unknown",
                     "use a sum or a shuffle",
                 )  # fmt: skip
-            case ir.Return() if any(value in varied for value in s.values):
-                raise gradient_error(
-                    s.loc, "a returned value has no dual",
-                    "write the value to an array of one element with a dual",
-                )  # fmt: skip
 
 
 def refuse_atomic(atomic: ir.Atomic, varied: set[Carrier], used: set[ir.Value]) -> None:

@@ -109,7 +109,7 @@ def translate_once(
 ) -> tuple[ir.Kernel, FreeValues]:
     """Return the result of `translate`, with the known types of weak names. Fill `widened` as `Builder` does."""
     builder = Builder(rules.float, rules.int, finds_overflow)
-    builder.widened = widened
+    builder.widened, builder.prints_overflow = widened, rules.lenient
     params: list[ir.Param] = []
     source = Source(function)
     if source.is_lambda:  # functions that kernels call may be lambdas

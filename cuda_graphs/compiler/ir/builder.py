@@ -61,6 +61,8 @@ class Builder:
         loc: The source position of the construct in translation.
         real, whole: The types of numbers of the source.
         finds_overflow: True if integer operations of the source and conversions are checked when the kernel runs.
+        prints_overflow: True if a check of an operation prints what it finds, and the kernel goes on. Conversions are
+            not checked then.
         widened: The values that were converted to a wider float, and its type.
     """
 
@@ -68,6 +70,7 @@ class Builder:
         self.block = ir.Block()
         self.loc: ir.Loc | None = None
         self.real, self.whole, self.finds_overflow = real, whole, finds_overflow
+        self.prints_overflow = False
         self.widened: list[tuple[ir.Value, ScalarType]] = []
 
     @contextmanager
@@ -148,16 +151,23 @@ class Builder:
 
     def checked_cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
         """Return the value converted to another type; `finds_overflow` adds a check of the conversion."""
-        if self.finds_overflow:
+        if self.finds_overflow and not self.prints_overflow:
             fits = cast_fits(self.op, value, type)
             if fits is not None:
                 self.require_fit(fits, ((value, "g" if value.type.kind == "float" else "d"),), type)
         return self.cast(value, type)
 
     def require_fit(self, fits: ir.Value, shown: Message, type: ScalarType) -> None:
-        """Append an assert that a result fits its type. `shown` is the operation in the message."""
-        if not isinstance(fits, ir.Const):
-            self.put(ir.Assert(fits, (*shown, f" does not fit {type}"), self.loc, "overflow"))
+        """Append a check that a result fits its type. `shown` is the operation in the message."""
+        message = (*shown, f" does not fit {type}")
+        if isinstance(fits, ir.Const):
+            return
+        if not self.prints_overflow:
+            self.put(ir.Assert(fits, message, self.loc, "overflow"))
+            return
+        place = "" if self.loc is None else f' in File "{self.loc.file}", line {self.loc.line}'
+        found = ir.Block([ir.Print((*message, f"{place}\n"), self.loc)])
+        self.put(ir.If(fits, ir.Block(), found, self.loc))
 
     def cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
         """Return the value converted to another type."""

@@ -463,7 +463,7 @@ def log10(x: Any) -> Any:
 
 @_in_kernels_only
 def raw_div(a: Number, b: Number) -> Number:
-    """Return the quotient of integers, rounded towards 0 as in C."""
+    """Return the quotient a / b. That of integers is rounded towards 0 as in C."""
 
 
 @_in_kernels_only

@@ -21,8 +21,10 @@ class NumberRules(NamedTuple):
         float: The type of a literal with a point, of `float`, and of a quotient of integers.
         int: The type of a literal without a point, and of `int`.
         strict: True if an implicit conversion that can lose bits or range is an error.
-        lenient: True if a literal of any kind makes a number of any type, as in `f32(0)` and `i32(2.5)`, and
-            `print` writes numbers as the peers do.
+        lenient: True if a literal of any kind makes a number of any type, as in `f32(0)` and `i32(2.5)`; if an integer
+            of the source is a real number where one is needed, as in `sin(3)` and `2 ** -1`; if a range takes floats,
+            whose fractions are lost; if debug kernels print which integer results do not fit, and go on; and if `print`
+            writes numbers as the peers do.
         agrees: True if threads of a block agree on control flow around barriers that they could decide differently.
     """
 

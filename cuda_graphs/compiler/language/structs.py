@@ -31,10 +31,12 @@ __all__ = [
     "LAYOUTS",
     "host_value",
     "is_struct",
+    "is_unnamed",
     "member_type",
     "normal_annotation",
     "struct_dtype",
     "struct_members",
+    "unnamed_struct",
 ]
 
 LAYOUTS = ("soa", "aos")
@@ -66,6 +68,23 @@ def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
 def is_struct(kind: Any) -> bool:
     """Return whether a type is a dataclass. Scalar and vector types are instances of dataclasses."""
     return isinstance(kind, type) and dataclasses.is_dataclass(kind)
+
+
+class Unnamed:
+    """The base of the dataclasses of structures that have no class: `SimpleNamespace(a=1)` in kernels."""
+
+
+@functools.cache
+def unnamed_struct(*names: str) -> type:
+    """Return the class of structures without a class that have these members."""
+    made = dataclasses.make_dataclass("structure", names, bases=(Unnamed,))
+    made.__name__ = f"structure of {', '.join(names)}"  # in messages
+    return made
+
+
+def is_unnamed(cls: type) -> bool:
+    """Return whether structures of this class have no class in the program."""
+    return issubclass(cls, Unnamed)
 
 
 def cached_by_class(function: Callable[..., T]) -> Callable[..., T]:

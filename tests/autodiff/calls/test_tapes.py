@@ -35,6 +35,44 @@ def test_calls_without_gradients_are_passed_over(x, y):
     np.testing.assert_array_equal(x.grad.to_numpy(), n.to_numpy())
 
 
+@cg.kernel
+def first_above(x: ndarray(f64, 1), y: ndarray(f64, 0), limit: f64) -> f64:
+    for i in x:
+        y[()] += x[i] * x[i]
+    k = 0
+    while k < x.shape[0] - 1 and x[k] <= limit:
+        k += 1
+    if x[k] > limit:
+        return x[k]
+    return limit
+
+
+@cg.kernel
+def scaled(x: ndarray(f64, 1), y: ndarray(f64, 0), factor: f64):
+    for i in x:
+        y[()] += x[i] * factor
+
+
+@pytest.mark.parametrize("options", [{}, {"max_states": 2}, {"validation": True}], ids=str)
+def test_numbers_that_kernels_return_are_constants(x, y, options):
+    with cg.ad.Tape(loss=y, **options):
+        found = first_above(x, y, -1e9)
+        scaled(x, y, found)
+    assert found == START[0]
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * START + found)
+
+
+def test_kernel_that_only_returns_a_number_adds_no_gradient(x, y):
+    @cg.kernel
+    def first(x: ndarray(f64, 1)) -> f64:
+        return x[0] * 2.0
+
+    with cg.ad.Tape(loss=y):
+        assert first(x) == 2 * START[0]
+        squares(x, y)
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * START)
+
+
 def test_calls_of_other_threads_are_not_noted(x, y):
     other = threading.Thread(target=squares, args=(x, y))
     with cg.ad.Tape(loss=y) as tape:

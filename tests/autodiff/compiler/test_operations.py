@@ -4,6 +4,8 @@
 each iteration. These are category 1 and the groups "basics" and "if" of test_defects.py. The expected values
 are formulas in NumPy."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -158,3 +160,17 @@ def polar(a: ndarray(cg.mat(2, 2, f64), 1), y: ndarray(f64, 0)):
 def test_a_polar_decomposition():
     a = Grad(np.array([[[1.2, 0.3], [-0.4, 0.9]], [[0.7, -0.2], [0.5, 1.3]]]))
     check(polar, ONE, "a", a=a, y=zeros())
+
+
+def choices_of_vectors(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        v = cg.vector(x[i], 2.0 * x[i], 1.0)
+        w = v if x[i] > 0.5 else 0.25
+        inside = ((v > 0.4) and (v < 1.5)) or 0.0 < v < 0.2
+        s = SimpleNamespace(w=w, n=2)
+        s.w *= cg.raw_div(v, x[i] + 1.0)
+        y[()] += (s.w * inside * s.n).sum() + (w * w * (not inside)).sum()
+
+
+def test_vectors_that_are_chosen_and_structures_without_a_class():
+    check(choices_of_vectors, ONE, "x", x=floats(0.08, 0.3, 0.6, 0.9), y=zeros())

@@ -76,13 +76,6 @@ def bits(x: ndarray(f64, 1), y: ndarray(f64, 1)):
         y[i] = cg.bit_cast(cg.bit_cast(x[i], cg.i64) + 1, f64)
 
 
-def returned(x: ndarray(f64, 1)) -> f64:
-    total = f64(0.0)
-    for i in x:
-        total += x[i]
-    return total
-
-
 def by_way_of(x: ndarray(f64, 1), t: ndarray(f64, 1), y: ndarray(f64, 1)):
     for i in x:
         t[i] = x[i] * 2.0
@@ -134,7 +127,6 @@ CASES = [
     (products, {"x": 3, "y": ()}, "atomic mul", "y[i] = y[i] * c if each iteration"),
     (drawn, {"x": 3, "y": 3}, "different random numbers", "separate kernel"),
     (bits, {"x": 3, "y": 3}, "bit_cast", "do not depend on arrays"),
-    (returned, {"x": 3}, "returned value has no adjoint", "array of one element"),
     (by_way_of, {"x": 3, "t": np.zeros(3), "y": 3}, "'t' passes a value on", "needs_grad=True"),
     (teams, {"x": 3, "y": 3}, "blocks", "without cg.blocks"),
     (whose_is_it, {"x": 3, "y": ()}, "atomic max", "add with"),

@@ -76,11 +76,6 @@ def refuse_constructs(kernel: ir.Kernel) -> None:
             raise gradient_error(statement.loc, f"a {name} has no gradient", "put it into a separate kernel")
         if isinstance(statement, ir.For) and statement.block_dim:
             raise gradient_error(statement.loc, *CONSTRUCTS[ir.Barrier])
-        if isinstance(statement, ir.Return) and any(each.type.kind == "float" for each in statement.values):
-            raise gradient_error(
-                statement.loc, "a returned value has no adjoint",
-                "write the value to an array of one element with a gradient",
-            )  # fmt: skip
         if isinstance(statement, ir.Atomic) and statement in used:
             raise gradient_error(
                 statement.loc, "the result of an atomic depends on the order of iterations, which is unknown",

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -13,34 +12,25 @@ from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileError,
     CompileReturnError,
-    CompileTypeError,
     compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.assignment import declare, set_first
-from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
-from cuda_graphs.compiler.frontend.expressions.numbers import in_type, is_source_number
-from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
+from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
+    PLACES,
     Component,
     Element,
-    HostObject,
     Static,
     Struct,
-    StructArray,
     Vector,
-    describe,
 )
-from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import ScalarType
-from cuda_graphs.compiler.language.annotations import NDArray, Tensor, VectorType
-from cuda_graphs.compiler.language.host_objects import is_host_object
 from cuda_graphs.compiler.language.signature import is_template, resolve
 
-__all__ = ["bind_parameters", "convert_to_declared", "declared_arguments", "refuse", "result_of"]
+from .declared import FREE, convert_to_declared
 
-FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
+__all__ = ["bind_parameters", "declared_arguments", "refuse", "result_of"]
 
 
 def declared_arguments(
@@ -101,7 +91,8 @@ def bind_parameters(
 def is_variable(found: Any) -> bool:
     """Return whether a function can change a vector or structure: its parts are variables, elements or such vectors."""
     if isinstance(found, Struct):
-        return bool(found.members) and all(map(is_place, found.members.values()))
+        parts = [each for each in found.members.values() if isinstance(each, PLACES)]
+        return bool(parts) and all(map(is_place, parts))
     return isinstance(found, Vector) and all(map(is_place, found.leaves()))
 
 
@@ -161,59 +152,3 @@ def refuse(frame: Frame, cause: str) -> CompileError:
     return compile_error(
         CompileReturnError, frame.builder.loc, cause, "declare the returned types, or remove ->"
     )
-
-
-def convert_to_declared(frame: Frame, kind: Any, value: Any, what: str) -> Any:
-    """Return a value as its annotation declares it. Numbers are cast; an unsuitable value raises."""
-    if isinstance(kind, ScalarType) and is_source_number(value):
-        return in_type(frame, what, value, kind)
-    value = frame.read(value)
-    if kind in FREE:
-        return value
-    if isinstance(kind, VectorType):
-        keeps = kind.is_open and isinstance(value, Vector) and value.shape == kind.shape
-        return value if keeps else make_vector(frame, kind, value)
-    if isinstance(kind, ScalarType):
-        return convert_implicitly(frame, frame.scalar(value, what), kind, what)
-    if not matches_declared(frame, kind, value, what):
-        passed = array_type(value) if isinstance(value, ir.Array) else describe(value)
-        raise compile_error(
-            CompileTypeError, frame.builder.loc,
-            f"{what} is declared as {getattr(kind, '__name__', repr(kind))}, and gets {passed}",
-            "pass a value of the declared type, or remove the annotation",
-        )  # fmt: skip
-    return value
-
-
-def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
-    """Return whether a value other than a number or vector is what its annotation declares."""
-    if kind is Tensor:
-        return isinstance(value, ir.Array)
-    if isinstance(kind, NDArray) and isinstance(value, StructArray):
-        ndim = len(extents_of(frame, value))
-        return kind.ndim in (None, ndim) and (kind.struct is value.cls or kind == NDArray(None, kind.ndim))
-    if isinstance(kind, NDArray):
-        return is_array(kind, value) if isinstance(value, ir.Array) else kind.optional and value is None
-    if is_host_object(kind):
-        return isinstance(value, HostObject) and issubclass(value.cls, kind)
-    if dataclasses.is_dataclass(kind):
-        return isinstance(value, Struct) and issubclass(value.cls, kind)  # type: ignore[arg-type]
-    raise compile_error(
-        CompileTypeError, frame.builder.loc, f"{what} is declared as {kind!r}, which functions do not take",
-        "take cg.f32 and the like, cg.Array1[cg.f32], cg.template, a vector type or a dataclass",
-    )  # fmt: skip
-
-
-def is_array(kind: NDArray, array: ir.Array) -> bool:
-    """Return whether an array is what its annotation declares."""
-    return (
-        kind.struct is None
-        and kind.dtype in (None, array.element)
-        and kind.ndim in (None, array.ndim - len(array.inner))
-        and (kind.dtype is None or kind.inner == array.inner)
-    )
-
-
-def array_type(array: ir.Array) -> str:
-    element = f"{array.element}" if not array.inner else f"{VectorType(array.element, array.inner)}"
-    return f"{describe(array)} ({element}, ndim={array.ndim - len(array.inner)})"

@@ -32,6 +32,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
     HostMember,
+    ListName,
     LocalFunction,
     Static,
     TypeOf,
@@ -57,12 +58,14 @@ from .conversions import (
     is_hashable,
     is_literal,
 )
+from .declared import make_struct
 from .decompositions import DECOMPOSITIONS
 from .elementwise import elementwise, power, rounding, select, variadic
 from .fences import fence
 from .float_parts import FLOAT_PARTS
 from .host_calls import host_call
 from .inlining import inline, inline_local
+from .lists import list_method
 from .messages import print_call
 from .python_calls import called, run_python, runs_in_kernel
 from .random import random_integer, random_normal, random_number
@@ -71,7 +74,7 @@ from .sequences import SEQUENCES, dict_method
 from .set_condition import keep_condition, set_condition
 from .statement_words import WORDS, in_expression
 from .static import static_assert, static_print, static_value
-from .structs import make_struct
+from .structs import structure
 from .vectors import matrix, method, vector, vector_type
 
 
@@ -101,6 +104,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return make_struct(frame, function, args, keywords)
     if isinstance(function, Bound) and isinstance(function.owner, dict):
         return dict_method(frame, function, args, keywords)
+    if isinstance(function, Bound) and isinstance(function.owner, ListName):
+        return list_method(frame, function, args, keywords)
     if isinstance(function, Bound):
         return method(frame, function, args, keywords)
     if isinstance(function, HostMember):
@@ -291,6 +296,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.keep_condition: keep_condition,
     cg.blocks: blocks_call,
     cg.fence: fence,
+    types.SimpleNamespace: structure,
     **BLOCK_OPERATIONS,
     **DECOMPOSITIONS,
     **FLOAT_PARTS,

@@ -129,5 +129,8 @@ def scalar_type(frame: Frame, dtype: Any) -> ScalarType:
     return found
 
 
-def bit_cast(frame: Frame, value: Any, dtype: Any) -> ir.Value:
-    return frame.builder.op("bit_cast", frame.scalar(value), type=scalar_type(frame, dtype))
+def bit_cast(frame: Frame, value: Any, dtype: Any) -> Any:
+    value, type = frame.read(value), scalar_type(frame, dtype)
+    if isinstance(value, Vector):
+        return value.map(lambda part: frame.builder.op("bit_cast", part, type=type))
+    return frame.builder.op("bit_cast", frame.scalar(value), type=type)

@@ -14,7 +14,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.expressions.arithmetic import arithmetic, computed
 from cuda_graphs.compiler.frontend.expressions.lvalues import broadcast
-from cuda_graphs.compiler.frontend.expressions.numbers import calculate_function
+from cuda_graphs.compiler.frontend.expressions.numbers import calculate_function, number_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Computed, Vector
 from cuda_graphs.compiler.ir import ir
@@ -56,6 +56,8 @@ def elementwise(name: str) -> Callable[..., Any]:
             args = (builder.cast(args[0], i32),)
         if name == "abs":
             return builder.absolute(*args)
+        if name in OF_FLOATS and args[0].type.kind == "float":
+            return builder.op(OF_FLOATS[name], *args)
         return builder.checked(name, *args) if name == "trunc_div" else builder.op(name, *args)
 
     def function(frame: Frame, *args: Any) -> Any:
@@ -66,6 +68,8 @@ def elementwise(name: str) -> Callable[..., Any]:
                 f"{row.spelling} takes {row.arity} values, got {len(args)}",
                 "see its row in the language reference",
             )
+        if frame.rules.lenient and name in REAL:
+            args = tuple(float(n) if isinstance(n := number_of(arg), int) else arg for arg in args)
         parts = [frame.read(arg) for arg in args]
         if any(isinstance(part, Vector) for part in parts):
             return broadcast(frame, lambda *each: scalar(frame, *each), *parts)
@@ -75,6 +79,9 @@ def elementwise(name: str) -> Callable[..., Any]:
 
     return function
 
+
+# Functions that have another row for floats.
+OF_FLOATS = {"trunc_div": "div"}
 
 # Functions that refuse integers, as those are probably mistakes. The other functions of floats accept integers, as f32.
 REAL = {

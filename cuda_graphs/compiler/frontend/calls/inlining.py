@@ -81,6 +81,7 @@ def run_body(
     callee = Frame(frame.builder, source, frame.syntax, frame, frame.parallel_level)
     callee.scope = Scope(around)
     callee.scope.names.update(names)
+    callee.scope.parameters = frozenset(names)
     callee.outer_scope = frame.outer_scope
     loc = frame.builder.loc
     callee.run(body_of(tree))

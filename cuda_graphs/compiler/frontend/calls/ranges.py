@@ -51,7 +51,7 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
             "range takes 1 to 3 numbers",
             "range(n), range(begin, end), range(begin, end, step)",
         )
-    bounds = [bound(frame, each) for each in args[:2]]
+    bounds = [whole_bound(frame, each) for each in args[:2]]
     begin, end = bounds if len(bounds) == 2 else (ir.Const(0, bounds[0].type), bounds[0])
     step = python_value(frame, args[2]) if len(args) == 3 else 1
     if isinstance(step, (ir.Value, ir.Local, Element)):
@@ -85,6 +85,14 @@ def counted_range(frame: Frame, begin: ir.Value, end: ir.Value, step: ir.Value) 
     some = builder.op("bit_and", moves, builder.op("less", low, high))
     count = as_index(frame, builder.op("select", some, count, none), i64)
     return IndexRange(((zero, count, 1),), stride=Stride(builder.cast(begin, i64), step, type))
+
+
+def whole_bound(frame: Frame, found: Any) -> ir.Value:
+    """Return a bound of a range. Lenient rules drop the fraction of a float."""
+    found = frame.read(found)
+    if frame.rules.lenient and isinstance(found, ir.Value) and found.type.kind == "float":
+        found = frame.builder.cast(found, frame.rules.int)
+    return bound(frame, found)
 
 
 def bound(frame: Frame, found: Any) -> ir.Value:

@@ -33,6 +33,7 @@ from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.free_names import dotted
+from cuda_graphs.compiler.language.structs import is_unnamed
 
 from .indices import index_of
 from .lvalues import make_vector
@@ -340,10 +341,12 @@ def at_chosen_part(frame: Frame, target: Component, change: Callable[[Any], obje
 
 def assign_struct(frame: Frame, target: Struct, value: Any) -> None:
     """Emit an assignment to each member of a structure that is a variable or an element."""
-    if not isinstance(value, Struct) or value.cls is not target.cls:
+    if not isinstance(value, Struct) or not are_alike(value, target):
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"{describe(target)} becomes {describe(value)}",
-            f"assign a {target.cls.__name__}(...)",
+            f"give it the members {', '.join(target.members)}"
+            if is_unnamed(target.cls)
+            else f"assign a {target.cls.__name__}(...)",
         )  # fmt: skip
     for name, member in target.members.items():
         if isinstance(member, PLACES):
@@ -354,6 +357,12 @@ def assign_struct(frame: Frame, target: Struct, value: Any) -> None:
                 f"member {name!r} of {target.cls.__name__} is known when compiling and cannot be assigned again",
                 "assign the other members one by one, or take a new name",
             )  # fmt: skip
+
+
+def are_alike(a: Struct, b: Struct) -> bool:
+    """Return whether a structure can be assigned to another one. Without a class it needs the same members only."""
+    has_no_class = is_unnamed(a.cls) or is_unnamed(b.cls)
+    return a.cls is b.cls or (has_no_class and a.members.keys() == b.members.keys())
 
 
 def note_assigned(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -19,9 +20,9 @@ from cuda_graphs.compiler.frontend.frame.weak_types import join
 from cuda_graphs.compiler.ir import ir
 
 from .arithmetic import operands
-from .lvalues import broadcast
+from .lvalues import broadcast, filled
 from .membership import MEMBERSHIP, membership
-from .merging import merged, zero
+from .merging import is_number, merged, zero
 from .operators import compare_structs
 
 
@@ -40,28 +41,31 @@ def compare(frame: Frame, node: ast.Compare) -> Any:
             found = compare_structs(frame, operators[0], left, right)
             if found is not None:
                 return found
-        if isinstance(left, Vector) or isinstance(right, Vector):
-            return compare_vectors(frame, operators, left, right)
-        here = frame.builder.compare(operators[i], *operands(frame, operators[i], frame.read(left), right))
+        here = comparison(frame, operators[i], frame.read(left), right)
         if i + 1 == len(operators):
             return here
+        if isinstance(here, Vector):
+            return by_components(frame, "bit_and", here, link(right, i + 1))
         return logical_and(frame, here, lambda: link(right, i + 1))
 
     return link(frame.read(left), 0)
 
 
-def compare_vectors(frame: Frame, operators: list[str], left: Any, right: Any) -> Any:
-    if len(operators) > 1:
-        raise compile_error(
-            CompileTypeError,
-            frame.builder.loc,
-            "a chain of comparisons takes numbers",
-            "write two comparisons",
-        )
-    return broadcast(frame, lambda a, b: frame.builder.compare(operators[0], a, b), left, right)
+def comparison(frame: Frame, operator: str, a: Any, b: Any) -> Any:
+    """Return a comparison of two numbers, or of vectors by component."""
+    if isinstance(a, Vector) or isinstance(b, Vector):
+        return broadcast(frame, lambda x, y: frame.builder.compare(operator, x, y), a, b)
+    return frame.builder.compare(operator, *operands(frame, operator, a, b))
 
 
-def logical_and(frame: Frame, condition: ir.Value, rest: Callable[[], ir.Value]) -> ir.Value:
+def by_components(frame: Frame, name: str, a: Vector, b: Any) -> Vector:
+    """Return `and` ("bit_and") or `or` ("bit_or") of the components of vectors of bools."""
+    return broadcast(
+        frame, lambda x, y: frame.builder.op(name, x, frame.builder.truth(y, "an operand")), a, b
+    )
+
+
+def logical_and(frame: Frame, condition: ir.Value, rest: Callable[[], Any]) -> Any:
     """Return `condition and rest()`. `rest` is evaluated only if the condition holds."""
     return choose(frame, condition, rest, lambda: ir.FALSE)
 
@@ -94,9 +98,18 @@ def merge_branches(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
                 builder.put(ir.Set(local, builder.cast(value, local.type), builder.loc))
         return local
 
-    found = merged(frame, (a, b), variable, "branch")
+    found = merged(frame, of_one_shape(a, b), variable, "branch")
     builder.put(statement)
     return frame.read(found)
+
+
+def of_one_shape(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two values, of which a number beside a vector stands for all components."""
+    if isinstance(a, Vector) and is_number(b):
+        return a, filled(b, a.shape)
+    if isinstance(b, Vector) and is_number(a):
+        return filled(a, b.shape), b
+    return a, b
 
 
 def if_expression(frame: Frame, node: ast.IfExp) -> Any:
@@ -108,22 +121,31 @@ def if_expression(frame: Frame, node: ast.IfExp) -> Any:
 
 
 def boolean(frame: Frame, node: ast.BoolOp) -> Any:
-    """Return the deciding operand of `and` or `or`, in the promoted type. Later operands are not executed."""
+    """Return the deciding operand of `and` or `or`, in the promoted type. Later operands are not executed.
 
-    def link(i: int) -> ir.Value:
-        value = frame.value(node.values[i])
+    Of vectors it is a vector of bools: for each component whether all or any are not 0.
+    """
+    builder, is_and = frame.builder, isinstance(node.op, ast.And)
+
+    def truth(value: ir.Value) -> ir.Value:
+        return builder.truth(value, "an operand of and or or")
+
+    def link(i: int) -> Any:
+        value = frame.read(frame.visit(node.values[i]))
+        value = value.map(truth) if isinstance(value, Vector) else frame.scalar(value)
         if i + 1 == len(node.values):
             return value
-        condition = frame.builder.truth(value, "an operand of and or or")
-        if isinstance(node.op, ast.And):
-            return choose(frame, condition, lambda: link(i + 1), lambda: value)
-        return choose(frame, condition, lambda: value, lambda: link(i + 1))
+        if isinstance(value, Vector):
+            return by_components(frame, "bit_and" if is_and else "bit_or", value, link(i + 1))
+        rest, itself = partial(link, i + 1), partial(frame.read, value)
+        found = choose(frame, truth(value), *((rest, itself) if is_and else (itself, rest)))
+        return found.map(truth) if isinstance(found, Vector) else found
 
     result = link(0)
-    if result.type.kind == "float":
+    if not isinstance(result, Vector) and result.type.kind == "float":
         raise compile_error(
             CompileTypeError,
-            frame.builder.loc,
+            builder.loc,
             "an operand of `and` or `or` cannot be a float",
             "compare it: x != 0",
         )

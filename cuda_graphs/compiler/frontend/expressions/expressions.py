@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
@@ -22,6 +22,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     IndexRange,
     Packed,
     Static,
+    Struct,
     StructArray,
     Vector,
     VectorElement,
@@ -34,7 +35,7 @@ from .array_parts import array_part, has_bounds, part_element
 from .assignment import bind, read_all
 from .indices import index_of
 from .lvalues import component, element, item, python_value
-from .names import meaning_of
+from .names import meaning_of, member
 from .operators import special_method
 from .static_loops import MAX_UNROLLED, bind_static, check_count
 from .struct_elements import struct_element
@@ -50,6 +51,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     if isinstance(owner, VectorElement):
         owner = owner.elements
     index = index_of(frame, node.slice, owner)
+    if isinstance(owner, Struct) and len(index) == 1 and isinstance(index[0], str):
+        return member(frame, owner, index[0])
     method = special_method(owner, "__getitem__")
     if method is not None:
         return frame.syntax.call(frame, method, [index[0] if len(index) == 1 else index])
@@ -102,6 +105,7 @@ def dictionary(frame: Frame, node: ast.Dict) -> Any:
 
 def hashable_key(frame: Frame, key: Any) -> Any:
     """Return a key of a dictionary, or raise if it cannot be hashed."""
+    key = python_value(frame, key)
     try:
         hash(key)
     except TypeError as error:
@@ -113,28 +117,35 @@ def hashable_key(frame: Frame, key: Any) -> Any:
 
 def comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Any:
     """Return the tuple of a comprehension over lists that are known when compiling."""
-    outer, found = frame.scope, list[Any]()
-    frame.scope = Scope(outer)
-    try:
-        comprehend(frame, node, 0, found)
-    finally:
-        frame.scope = outer
+    found: list[Any] = []
+    comprehend(frame, node.generators, lambda: found.append(frame.visit(node.elt)))
     return tuple(found)
 
 
-def comprehend(frame: Frame, node: ast.ListComp | ast.GeneratorExp, depth: int, found: list[Any]) -> None:
-    """Append the items of a comprehension to `found`, for the current values of its first `depth` loops."""
-    if depth == len(node.generators):
-        found.append(frame.visit(node.elt))
+def dict_comprehension(frame: Frame, node: ast.DictComp) -> Any:
+    """Return the dict of a comprehension over lists that are known when compiling."""
+    found: dict[Any, Any] = {}
+
+    def add() -> None:
+        found[hashable_key(frame, frame.visit(node.key))] = frame.visit(node.value)
+
+    comprehend(frame, node.generators, add)
+    return found
+
+
+def comprehend(frame: Frame, loops: list[ast.comprehension], add: Callable[[], None]) -> None:
+    """Call `add` for all values of the loops of a comprehension."""
+    if not loops:
+        add()
         return
-    loop, outer = node.generators[depth], frame.scope
+    loop, outer = loops[0], frame.scope
     items = items_of(frame, frame.visit(loop.iter))
     check_count(frame, items)
     for each in items:
         frame.scope = Scope(outer)
         bind_static(frame, loop.target, each)
         if all(static_truth(frame, test) for test in loop.ifs):
-            comprehend(frame, node, depth + 1, found)
+            comprehend(frame, loops[1:], add)
     frame.scope = outer
 
 

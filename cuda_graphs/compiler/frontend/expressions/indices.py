@@ -64,6 +64,6 @@ def slice_length(frame: Frame, begin: ast.expr | None, end: ast.expr | None) -> 
 
 # Classes of owners -> what a slice in their brackets is.
 SLICES: tuple[tuple[Any, Callable[[Frame, ast.Slice], Any]], ...] = (
-    ((Vector, Struct), slice_of),
+    ((Vector, Struct, tuple, list), slice_of),
     (ir.Array, bounds_of),
 )

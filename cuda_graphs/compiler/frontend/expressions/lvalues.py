@@ -222,8 +222,9 @@ def is_number(found: Any) -> bool:
 
 def item(frame: Frame, owner: Any, key: Any) -> Any:
     """Return an item of a compile-time container."""
-    if isinstance(key, (ir.Value, ir.Local)):
-        if isinstance(owner, (tuple, list)) and 0 < len(owner) <= MAX_CHOSEN and all(map(is_number, owner)):
+    if isinstance(key, (ir.Value, ir.Local, RunTimeSlice)):
+        is_chosen = not isinstance(key, RunTimeSlice) and isinstance(owner, (tuple, list))
+        if is_chosen and 0 < len(owner) <= MAX_CHOSEN and all(map(is_number, owner)):
             return component(frame, make_vector(frame, None, tuple(owner)), (key,))
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"{describe(owner)} is indexed with a value known at run time only",

@@ -20,7 +20,7 @@ from cuda_graphs.compiler.ir.types import ScalarType, bool_
 
 from .numbers import in_type, is_source_number
 
-__all__ = ["joined_result", "merged", "zero"]
+__all__ = ["is_number", "joined_result", "merged", "zero"]
 
 
 def merged(frame: Frame, values: Sequence[Any], choose: Callable[[Sequence[Any]], Any], what: str) -> Any:

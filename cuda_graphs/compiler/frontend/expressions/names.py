@@ -26,6 +26,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Element,
     HostMember,
     HostObject,
+    ListName,
     Packed,
     Static,
     Struct,
@@ -47,6 +48,7 @@ from .lvalues import extent, field_or_value, is_swizzle, swizzle
 from .struct_elements import member_of
 
 OF_DICTS = ("get", "items", "keys", "values")  # the methods of dicts that kernels call
+OF_LISTS = ("append", "extend", "insert", "pop")  # the methods of lists that kernels call
 NUMBERS = (ir.Value, ir.Local, Element, Component)
 
 
@@ -108,11 +110,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
                 return BoundFunction(getattr(method, "__cuda_graphs_func__", method), owner)
             if hasattr(method, "__cuda_graph_emit__"):
                 return method  # a kernel: the call of it raises
-            raise compile_error(
-                CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {node.attr!r}",
-                f"it has {', '.join(owner.members)}",
-            )  # fmt: skip
-        return owner.members[node.attr]
+        return member(frame, owner, node.attr)
     if isinstance(owner, HostObject):
         return host_member(frame, owner, node.attr)
     if isinstance(owner, (StructArray, Packed)):
@@ -147,6 +145,10 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         if path is not None:
             frame.record(path, owner, whole=True)
         return Bound(owner, node.attr)
+    if isinstance(owner, (tuple, list)) and node.attr in OF_LISTS and isinstance(node.value, ast.Name):
+        scope = frame.scope.find(node.value.id)
+        if scope is not None:
+            return Bound(ListName(node.value.id, scope), node.attr)
     try:
         found = getattr(owner, node.attr)
     except AttributeError:
@@ -154,7 +156,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             CompileNameError,
             frame.builder.loc,
             f"{describe(owner)} has no member {node.attr!r}",
-            "a list keeps its items: write a new one, y + [x], or use an array"
+            "write a new one, y + [x], or use an array"
             if isinstance(owner, tuple)
             else "check the spelling of the name",
         ) from None
@@ -165,6 +167,16 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if path is not None:
         frame.record(path, found, whole)
     return meaning
+
+
+def member(frame: Frame, owner: Struct, name: str) -> Any:
+    """Return a member of a structure."""
+    if name not in owner.members:
+        raise compile_error(
+            CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {name!r}",
+            f"it has {', '.join(owner.members)}",
+        )  # fmt: skip
+    return owner.members[name]
 
 
 def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.Param:

@@ -154,7 +154,7 @@ class Frame:
                 return
             rest = ir.Block()
             self.put_if_returned(ir.Block(), rest, loc)
-            with self.rest_in(OpenPath(rest, Scope(self.scope))):
+            with self.rest_in(OpenPath(rest, Scope(self.scope, at_run_time=True))):
                 self.sequence(chain((first,), steps))
 
     def put_if_returned(self, then: ir.Block, orelse: ir.Block, loc: ir.Loc | None) -> None:
@@ -211,7 +211,7 @@ class Frame:
     def block(self, block: ir.Block, parallel_level: bool = False) -> Iterator[None]:
         """Put statements into a block of the IR with a scope of its own."""
         before = self.scope, self.parallel_level
-        self.scope, self.parallel_level = Scope(self.scope), parallel_level
+        self.scope, self.parallel_level = Scope(self.scope, at_run_time=True), parallel_level
         with self.builder.into(block):
             try:
                 yield

@@ -24,7 +24,7 @@ NAMES = {
     "Delete": "del", "Yield": "yield", "YieldFrom": "yield from", "Global": "global", "Nonlocal": "nonlocal",
     "Match": "match", "With": "with",
     "AsyncFunctionDef": "async def", "AsyncWith": "async with", "AsyncFor": "async for",
-    "Await": "await", "Set": "a set", "SetComp": "a set comprehension", "DictComp": "a dict comprehension",
+    "Await": "await", "Set": "a set", "SetComp": "a set comprehension",
     "Starred": "*", "keyword": "**", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
 }  # fmt: skip
 SYNTAX = {
@@ -36,7 +36,6 @@ SYNTAX = {
     "With": "write the statements without with: only cg.graph_parallel, graph_section and checkpoint are contexts",
     "AsyncFunctionDef": "write def", "AsyncWith": "write the statements without with", "AsyncFor": "write for",
     "Await": "call the function without await", "Set": "use a tuple", "SetComp": "use a list: [f(i) for i in range(3)]",
-    "DictComp": "use a dict with constant keys, {'a': x, 'b': y}, or a list: [f(i) for i in range(3)]",
     "Starred": "write each of them", "keyword": "write each of them",
     "JoinedStr": "write it in print or in the message of an assert", "Slice": "write a loop over the indices",
 }  # fmt: skip

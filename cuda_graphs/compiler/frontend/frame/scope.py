@@ -14,11 +14,18 @@ from cuda_graphs.compiler.ir import ir
 
 
 class Scope:
-    """The names of one block. `stopped`: the arrays that are constants to gradients in it (cg.stop_grad)."""
+    """The names of one block.
 
-    def __init__(self, parent: Scope | None = None) -> None:
-        self.parent = parent
+    Attributes:
+        at_run_time: Whether a run-time value decides if the block runs, or how often.
+        parameters: The names of the parameters of an inlined function, in the scope of its body.
+        stopped: The arrays that are constants to gradients in the block (cg.stop_grad).
+    """
+
+    def __init__(self, parent: Scope | None = None, at_run_time: bool = False) -> None:
+        self.parent, self.at_run_time = parent, at_run_time
         self.names: dict[str, Any] = {}
+        self.parameters: frozenset[str] = frozenset()
         self.stopped: set[ir.Array] = set()
 
     def find(self, name: str) -> Scope | None:
@@ -27,6 +34,13 @@ class Scope:
         while scope is not None and name not in scope.names:
             scope = scope.parent
         return scope
+
+    def always_reaches(self, outer: Scope) -> bool:
+        """Return whether this block runs once each time that an outer one runs."""
+        scope = self
+        while scope is not outer and not scope.at_run_time and scope.parent is not None:
+            scope = scope.parent
+        return scope is outer
 
     def stops(self, array: ir.Array) -> bool:
         """Return whether reads of an array are constants to gradients."""

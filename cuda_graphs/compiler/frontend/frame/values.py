@@ -231,6 +231,17 @@ class Bound:
     name: str
 
 
+@record
+class ListName:
+    """A name of a list of the kernel, whose methods change it.
+
+    scope  the scope of the name
+    """
+
+    name: str
+    scope: Any
+
+
 @entity
 class BoundFunction:
     """A function of the language that is a method of a structure: `self.area`."""
@@ -368,6 +379,7 @@ NOUNS = {
     "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
     "Element": "an element of {0.array.path!r}", "Component": "a component of a vector",
     "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
+    "ListName": "a list",
     "HostObject": "{0.path}, a {0.cls.__name__}", "HostMember": "the method {0.name!r}",
     "ScalarType": "the type {0}", "VectorType": "the type {0}", "Computed": "a number",
     "NoneType": "None", "tuple": "a tuple", "LocalFunction": "the function {0.tree.name}",

@@ -162,7 +162,7 @@ def loop(
     loc, body = frame.builder.loc, ir.Block()
     with task_block(frame, body):
         outer = frame.scope
-        frame.scope = Scope(outer)
+        frame.scope = Scope(outer, at_run_time=True)
         frame.run(node.body)
         frame.scope = outer
         frame.builder.loc = loc

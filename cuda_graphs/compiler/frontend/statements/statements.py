@@ -14,8 +14,8 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.calls.atomics import changed_atomically
-from cuda_graphs.compiler.frontend.calls.binding import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.conversions import cast
+from cuda_graphs.compiler.frontend.calls.declared import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.messages import message_parts
 from cuda_graphs.compiler.frontend.expressions.arithmetic import unsupported
 from cuda_graphs.compiler.frontend.expressions.assignment import (
