@@ -94,17 +94,23 @@ def fresh_kernels(compiled):
 
 @pytest.fixture
 def pinned(stream):
-    """pinned(values) or pinned(count, dtype): an array in memory that the host and the device see."""
+    """pinned(values) or pinned(count, dtype): an array in memory that the host and the device see, until the test ends.
+
+    Graphs that get only its address do not keep it.
+    """
     resource = cg.PinnedMemoryResource()
+    kept = []
 
     def make(values, dtype=np.int32):
         values = np.zeros(values, dtype) if isinstance(values, int) else np.asarray(values, dtype)
         memory = resource.allocate(values.nbytes, stream=stream)
         array = np.from_dlpack(memory).view(dtype).reshape(values.shape)
         array[:] = values
+        kept.append(array)
         return array
 
-    return make
+    yield make
+    kept.clear()
 
 
 @pytest.fixture
