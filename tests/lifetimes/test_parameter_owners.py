@@ -76,7 +76,7 @@ def test_a_value_is_kept_and_given_back_when_another_one_comes(adder, buffers, s
 
 
 def test_an_array_is_kept_itself(adder, pinned, stream, eventually):
-    graph, array = adder(), pinned([5])
+    graph, array = adder(), pinned([5])[:]  # an object of its own
     alive, memory = weakref.ref(array), array.ctypes.data
     graph.launch(stream, where=array)
     del array
