@@ -3,8 +3,8 @@
 """One scene of Genesis: `genesis_scene.py SCENE STEPS FOLDER`. A child of genesis_compare.py, on either library.
 
 It writes the positions of joints or particles after each of the first steps, and the times, into the folder.
-`--backend gpu` runs it on the GPU, and `--environments 1024` so many copies of it. `--exact` compiles kernels without
-fast_math, which Genesis asks for.
+`--backend gpu` runs it on the GPU, and `--environments 1024` so many copies of it. `--exact` compiles kernels of
+Quadrants without fast_math, which Genesis asks for, and which this package ignores.
 """
 
 import argparse

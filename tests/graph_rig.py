@@ -109,8 +109,7 @@ def pinned(stream):
         kept.append(array)
         return array
 
-    yield make
-    kept.clear()
+    return make
 
 
 @pytest.fixture

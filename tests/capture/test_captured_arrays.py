@@ -304,9 +304,28 @@ def leave_with_an_open_branch(builder, array):
     increase(array, 1.0, stream=branch.stream)
 
 
+def leave_in_a_host_function(builder, array):
+    """The driver refuses to end the capture there. The builder is closed all the same."""
+    errors = []
+
+    def close():
+        try:
+            builder.close()
+        except BaseException as error:
+            errors.append(error)
+
+    g = cg.GraphDef()
+    g.callback(close)
+    other = array.device.create_stream()
+    g.instantiate().launch(other)
+    other.sync()
+    assert not errors
+
+
 ABANDONED = {
     "exception": (leave_by_an_exception, KeyError),
     "close": (lambda builder, array: builder.close(), None),
+    "host function": (leave_in_a_host_function, None),
     "open branch": (leave_with_an_open_branch, cg.CUDAError),
 }
 USES = {

@@ -298,12 +298,13 @@ cdef class GraphBuilder(BuilderState):
     cdef int _close_arrays(self) except -1:
         """Close the Buffers of these arrays, because no launch will allocate their memory."""
         cdef StreamBlock block
+        cdef Buffer made
         for block in self._blocks:
             block.held.clear()
             for each in block.made:
                 made = each()
                 if made is not None:
-                    made.close()
+                    made._let_go()
         return 0
 
     cdef int _raise_end_error(self, CaptureHandle capture, CUresult status) except -1:

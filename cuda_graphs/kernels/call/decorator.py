@@ -76,8 +76,8 @@ def kernel(
                 y[i] += a * x[i]
 
     Each loop at the top level is a parallel task. The statements between two loops are a task of one thread. The tasks
-    run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`. That of a class
-    method (`@classmethod` above `@cg.kernel`) is `cls`, and the class is a constant of the code.
+    run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`. A class method
+    (`@classmethod` above `@cg.kernel`) has `cls` there, and the class is a constant of the code.
 
     Args:
         debug: Compare each index with its extent, check asserts, and check that results of integer arithmetic (+, -, *,

@@ -39,6 +39,7 @@ cdef class Buffer:
 
     cdef int _free_on(self, Stream stream) except -1
     cdef int _free_captured(self) except -1
+    cdef int _let_go(self) except -1
     cdef int _ask(self) except -2
 
 

@@ -168,6 +168,10 @@ cdef class Buffer:
             if on is not None:
                 self._free_on(on)
             self._free_captured()
+        self._let_go()
+
+    cdef int _let_go(self) except -1:
+        """Close the Buffer without a free node. Its memory is freed with the last handle, when the driver allows it."""
         global closed
         closed += 1
         self._h.reset()
@@ -175,6 +179,7 @@ cdef class Buffer:
         self._owner = None
         with nogil:
             drain_deferred()
+        return 0
 
     def set_deallocation_stream(self, stream):
         """Set the stream in whose order the memory is freed with its last reference."""

@@ -123,7 +123,7 @@ def if_expression(frame: Frame, node: ast.IfExp) -> Any:
 def boolean(frame: Frame, node: ast.BoolOp) -> Any:
     """Return the deciding operand of `and` or `or`, in the promoted type. Later operands are not executed.
 
-    Of vectors it is a vector of bools: for each component whether all or any are not 0.
+    With vectors the result is a vector of bools. Each tells whether all, or any, of these components are not 0.
     """
     builder, is_and = frame.builder, isinstance(node.op, ast.And)
 

@@ -67,8 +67,8 @@ def calculate(frame: Frame, name: str, a: Any, b: Any) -> Number | None:
         return None
     function: Callable[[Any, Any], Any] | None = FLOATS.get(name)
     if isinstance(left, int) and isinstance(right, int):
-        is_root = name == "Pow" and right < 0
-        function = None if is_root and not frame.rules.lenient else INTEGERS.get(name)
+        is_quotient = name == "Pow" and right < 0
+        function = None if is_quotient and not frame.rules.lenient else INTEGERS.get(name)
         if name in ("Pow", "LShift"):
             check_size(frame, name, left, right)
     if function is None:

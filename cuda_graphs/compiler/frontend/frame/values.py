@@ -131,7 +131,7 @@ class HostMember:
     name: str
 
 
-# What a name can be bound to so that an assignment to the name stores there.
+# Assignments to a name that is bound to one of these are stored there.
 VARIABLES = (ir.Local, Vector, Struct, Element, VectorElement, Component)
 # Members of a Struct that change at run time. Others are arrays, conditions and compile-time values.
 PLACES = (ir.Value, *VARIABLES)
