@@ -354,6 +354,7 @@ def test_a_kernel_with_checkpoints_refuses_the_call():
         lowered(kernel, checkpoints=True)
 
 
+@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("mode", ["reverse", "forward", "plan"])
 def test_a_gradient_is_refused_at_the_call(mode):
     x = cg.ndarray(cg.f32, 3, needs_grad=True)

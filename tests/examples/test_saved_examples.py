@@ -86,7 +86,7 @@ def record_and_replay(name, saver, loader, tmp_path):
 def run(driver, *arguments, cwd):
     """Run the script on a driver, and return the last line of its output."""
     environment = {
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
         "CUDA_GRAPHS_DRIVER": driver,
         "CUDA_GRAPHS_HOST_THREADS": "0",  # otherwise the order of sums may decide how often a loop runs
     }
