@@ -312,8 +312,18 @@ class NcclEngine:
         self.agree([True])
 
     def close(self) -> None:
-        if self.is_owned:
-            call("ncclCommDestroy", self.handle)
+        """Free the communicator, unless `abort` has begun to."""
+        handle = self._give_up_handle()
+        if handle:
+            call("ncclCommDestroy", handle)
+
+    def _give_up_handle(self) -> ctypes.c_void_p:
+        """Return what is to be freed, once: the handle if this object owns it. Otherwise, and later, a null pointer."""
+        nothing = ctypes.c_void_p()
+        if not self.is_owned:
+            return nothing
+        handle, self.handle = self.handle, nothing
+        return handle
 
     def find_error(self) -> str | None:
         """Return the error that NCCL has found in the background, such as a lost connection; None without one."""
@@ -331,8 +341,8 @@ class NcclEngine:
         graphs with its kernels are destroyed. In cudaFree it also waits for kernels of other communicators, whose own
         abort must have begun. Its status says nothing that the failure has not said.
         """
-        if self.is_owned and self.handle:
-            handle, self.handle = self.handle, ctypes.c_void_p()
+        handle = self._give_up_handle()
+        if handle:
             leave_without_destructors()
             call_in_thread(load_nccl().ncclCommAbort, handle)
 

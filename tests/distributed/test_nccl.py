@@ -98,6 +98,28 @@ def test_the_abort_of_a_communicator_does_not_wait_for_that_of_another_one(monke
             returned.get(timeout=30)
 
 
+@pytest.mark.parametrize("calls", [("close", "abort"), ("abort", "close"), ("close", "close"), ("abort", "abort")])
+@pytest.mark.parametrize("is_owned", [True, False])
+def test_a_communicator_is_freed_at_most_once(calls, is_owned, monkeypatch):
+    """A rank that fails aborts all its communicators, also those that the program has closed before."""
+    freed = queue.Queue()
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    def free(handle):
+        freed.put(handle)
+        return 0
+
+    library = SimpleNamespace(ncclCommAbort=free, ncclCommDestroy=free)
+    monkeypatch.setattr(nccl_engine, "load_nccl", lambda: library)
+    monkeypatch.setattr(nccl_engine, "call_in_thread", lambda function, handle: function(handle))
+    monkeypatch.setattr(nccl_engine, "leave_without_destructors", lambda: None)
+    engine = nccl_engine.NcclEngine.__new__(nccl_engine.NcclEngine)
+    engine.handle, engine.is_owned = ctypes.c_void_p(7), is_owned
+    for name in calls:
+        getattr(engine, name)()
+    assert list(freed.queue) == [7] * is_owned
+
+
 def failing_library(status):
     """Return what stands for NCCL, whose function returns the number of an error."""
     return SimpleNamespace(

@@ -30,6 +30,8 @@ TWO_DEVICES = Path("bindings/test_devices.py")
 HOST_ALONE = {Path("bindings/test_host_alone.py"), Path("bindings/test_linker_alone.py")}
 
 
+# Beside other tests on one GPU a program may take minutes, which alone takes 15 s.
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_programs_of_others_run(program):
     on_a_gpu = cg.driver_info().kind == "cuda"
