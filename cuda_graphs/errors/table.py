@@ -290,6 +290,7 @@ ROWS = """
 716 CUDA_ERROR_MISALIGNED_ADDRESS
     A kernel read or wrote a value at an address that is not a multiple of the value's size.
     => Align the offsets of vector and 8-byte accesses. A uint8 buffer cast to wider types is a frequent cause.
+    `compute-sanitizer` finds the access on a GPU, and CUDA_GRAPHS_HOST_CHECK=memory on the host driver.
 
 717 CUDA_ERROR_INVALID_ADDRESS_SPACE
     A kernel used an instruction for one memory space (global, shared, local) with an address of another.

@@ -65,6 +65,10 @@ BODIES = {
   .loc 1 60 3
   ld.global.u32 %r6, [%rd6];""",
     "plain": "st.global.u32 [%rd4], 7;",  # no .loc
+    "put_pair": ".loc 1 70 3\n  st.global.v2.u32 [%rd4], {%r5, %r5};",
+    "put_shared_pair": (
+        "mov.u32 %r6, own;\n  mad.lo.u32 %r6, %r4, 4, %r6;\n  .loc 1 80 3\n  st.shared.v2.u32 [%r6], {%r5, %r5};"
+    ),
 }
 BODIES["last_block_fenced"] = BODIES["last_block"].format(fence="membar.gl;")
 BODIES["last_block"] = BODIES["last_block"].format(fence="")
@@ -197,6 +201,23 @@ def kernel_uses_host_memory():
 @program
 def kernel_writes_behind_shared_memory():
     on(S.stream, "put_shared", S.zeros(), threads=8)
+
+
+@program
+def kernel_writes_between_two_elements():
+    a = S.zeros()
+    on(S.stream, "put", int(a.handle) + 2, n=1)
+    S.stream.sync()
+
+
+@program
+def kernel_writes_a_pair_from_an_odd_element_on():
+    on(S.stream, "put_pair", S.zeros(), n=2)
+
+
+@program
+def kernel_writes_a_pair_in_shared_memory_from_an_odd_element_on():
+    on(S.stream, "put_shared_pair", S.zeros(), n=2)
 
 
 @program

@@ -65,6 +65,21 @@ MEMORY = {
     ),
 }
 
+ALIGNMENT = {
+    "kernel_writes_between_two_elements": (
+        "kernel `put` (stream *), block (0, 0, 0), thread (0, 0, 0) writes 4 bytes at 0x*, which is no multiple of 4, at "
+        "bugs.cu:10 (st.global.u32, line 25 of the PTX)"
+    ),
+    "kernel_writes_a_pair_from_an_odd_element_on": (
+        "kernel `put_pair` (stream *), block (0, 0, 0), thread (1, 0, 0) writes 8 bytes at 0x*, which is no multiple of 8, "
+        "at bugs.cu:70 (st.global.v2.u32, line 206 of the PTX)"
+    ),
+    "kernel_writes_a_pair_in_shared_memory_from_an_odd_element_on": (
+        "kernel `put_shared_pair` (stream *), block (0, 0, 0), thread (1, 0, 0) writes 8 bytes at 4 of shared memory, which "
+        "is no multiple of 8, at bugs.cu:80 (st.shared.v2.u32, line 232 of the PTX)"
+    ),
+}
+
 INIT = {
     "kernel_reads_what_nobody_wrote": (
         "kernel `take` (stream *), block (0, 0, 0), thread (0, 0, 0) reads 4 bytes at 0x* before any "
@@ -215,11 +230,16 @@ def accesses_of(text: str) -> set[str]:
     return set(both.split("; "))
 
 
-def test_a_bad_address_is_an_error_that_says_whose_it_is():
-    devices = {"CUDA_GRAPHS_HOST_DEVICES": str(len(MEMORY))}  # none works after such an error
-    texts = found(MEMORY, CUDA_GRAPHS_HOST_CHECK="memory", CUDA_GRAPHS_HOST_THREADS="0", **devices)
+@pytest.mark.parametrize(
+    ("wanted", "status"),
+    [(MEMORY, "CUDA_ERROR_ILLEGAL_ADDRESS"), (ALIGNMENT, "CUDA_ERROR_MISALIGNED_ADDRESS")],
+    ids=["outside", "misaligned"],
+)
+def test_a_bad_address_is_an_error_that_says_whose_it_is(wanted, status):
+    devices = {"CUDA_GRAPHS_HOST_DEVICES": str(len(wanted))}  # none works after such an error
+    texts = found(wanted, CUDA_GRAPHS_HOST_CHECK="memory", CUDA_GRAPHS_HOST_THREADS="0", **devices)
     for name, text in texts.items():
-        assert text == f"CUDA_ERROR_ILLEGAL_ADDRESS: CUDA_GRAPHS_HOST_CHECK=memory: {MEMORY[name]}", name
+        assert text == f"{status}: CUDA_GRAPHS_HOST_CHECK=memory: {wanted[name]}", name
 
 
 def test_a_read_of_what_nobody_wrote_is_an_error_that_names_the_byte():

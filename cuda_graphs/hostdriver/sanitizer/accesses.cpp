@@ -116,7 +116,7 @@ ShadowMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_sit
     if (is_there && (memory->live || !settings.memory)) return memory;  // an access may race with the free
     *bad = settings.memory;
     if (settings.memory)
-        report_illegal_address(*accessor.task->context,
+        report_invalid_address(*accessor.task->context,
                                std::string(kPrefix) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
                                    bytes_text(bytes) + " at " + hex(address) + ", " + where_is(address, bytes, memory) +
                                    (site.instruction != nullptr ? "," : "") + location_text(site));
@@ -210,7 +210,7 @@ bool shared_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& s
     if ((offset <= size && bytes <= size - offset) || !settings.memory) return true;
     if (in_range(address, accessor.run->shared_around, accessor.run->shared_around_bytes))
         return true;  // of the cluster
-    report_illegal_address(*accessor.task->context,
+    report_invalid_address(*accessor.task->context,
                            std::string(kPrefix) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
                                bytes_text(bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
                                " of shared memory; the block has " + bytes_text(size) + "," + location_text(site));
@@ -251,6 +251,25 @@ bool access_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& s
     check_written(*memory, address, bytes, site, accessor);
     check_race(*memory, address, bytes, site, accessor, run.block);
     return true;
+}
+
+constexpr std::uint64_t kMostAligned = 16;  // bytes: larger accesses are bulk copies, which need this alignment
+
+// Reports an access of PTX whose address is no multiple of its size ("Addresses as Operands" in the PTX ISA), and
+// returns false: the kernel then ends. Elements of kernels of the language are read in parts of their own alignment.
+bool is_aligned(std::uintptr_t address, std::uint64_t bytes, const cgh_site& site, const Accessor& accessor) {
+    const bool is_power_of_2 = bytes != 0 && (bytes & (bytes - 1)) == 0;
+    if (!settings.memory || site.ptx_line == 0 || !is_power_of_2 || bytes > kMostAligned) return true;
+    const KernelRun& run = *accessor.run;
+    const bool in_shared = (site.flags & CGH_SITE_SHARED) != 0;
+    const std::uintptr_t at = in_shared ? address - reinterpret_cast<std::uintptr_t>(run.shared) : address;
+    if (at % bytes == 0 || (!in_shared && is_own(address, run))) return true;
+    report_invalid_address(*accessor.task->context,
+                           std::string(kPrefix) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
+                               bytes_text(bytes) + " at " +
+                               (in_shared ? std::to_string(at) + " of shared memory" : hex(address)) +
+                               ", which is no multiple of " + std::to_string(bytes) + "," + location_text(site));
+    return false;
 }
 
 // ---- copies and fills -----------------------------------------------------------------------------------------------
@@ -363,8 +382,9 @@ void check_access(const void* address, std::uint64_t bytes, const cgh_site* site
     KernelRun* const run = thread_state.kernel_run;
     if (run == nullptr) return;
     const Accessor accessor{run->task, run, {thread_x, thread_y, thread_z}, {block_x, block_y, block_z}};
-    if (!access_is_fine(reinterpret_cast<std::uintptr_t>(address), bytes, *site, accessor, *run))
-        raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
+    const auto start = reinterpret_cast<std::uintptr_t>(address);
+    if (!access_is_fine(start, bytes, *site, accessor, *run)) raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
+    if (!is_aligned(start, bytes, *site, accessor)) raise_fault(CUDA_ERROR_MISALIGNED_ADDRESS);
 }
 
 // ---- memory ---------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ struct Address {
 
 struct Findings {
     std::mutex mutex;  // guards the other members
-    std::map<Context*, Address> illegal_addresses;
+    std::map<Context*, Address> invalid_addresses;
     std::map<Context*, PendingFindings> pending;
     std::set<std::string> known;
 };
@@ -47,7 +47,7 @@ void tell_the_rest() {
     if (refusals_are_reported()) return;  // each text was printed when it was found
     Findings& all = findings();
     const std::lock_guard<std::mutex> lock(all.mutex);
-    for (const auto& [context, address] : all.illegal_addresses)
+    for (const auto& [context, address] : all.invalid_addresses)
         if (!address.is_reported) std::fprintf(stderr, "cuda_graphs host driver: %s\n", address.text.c_str());
     for (const auto& [context, pending] : all.pending)
         std::fprintf(stderr, "cuda_graphs host driver: %s\n", pending.text.c_str());
@@ -65,10 +65,10 @@ void show(const std::string& text) {
 
 }  // namespace
 
-void report_illegal_address(Context& context, const std::string& text) {
+void report_invalid_address(Context& context, const std::string& text) {
     Findings& all = findings();
     const std::lock_guard<std::mutex> lock(all.mutex);
-    if (!all.illegal_addresses.emplace(&context, Address{text}).second) return;  // the context has ended already
+    if (!all.invalid_addresses.emplace(&context, Address{text}).second) return;  // the context has ended already
     tell_at_exit();
     show(text);
 }
@@ -105,12 +105,12 @@ CGH_API const char* cghFindings(CUresult status) {
     static thread_local std::string text;
     text.clear();
     if (status == CUDA_ERROR_ILLEGAL_STATE) text.swap(returned);
-    if (status == CUDA_ERROR_ILLEGAL_ADDRESS) {
+    if (status == CUDA_ERROR_ILLEGAL_ADDRESS || status == CUDA_ERROR_MISALIGNED_ADDRESS) {
         Context* context = nullptr;
         any_current_context(&context);
         const std::lock_guard<std::mutex> lock(findings().mutex);
-        const auto found = findings().illegal_addresses.find(context);
-        if (found == findings().illegal_addresses.end()) return "";
+        const auto found = findings().invalid_addresses.find(context);
+        if (found == findings().invalid_addresses.end()) return "";
         text = found->second.text;
         found->second.is_reported = true;
     }

@@ -3,10 +3,10 @@
 //
 // Findings of the checks, and the way that they reach the program.
 //
-// An invalid address ends its kernel and its context with CUDA_ERROR_ILLEGAL_ADDRESS, as on a GPU. A GPU does not
-// report the other bugs: the work continues, and the next call that waits for work of the context returns
-// CUDA_ERROR_ILLEGAL_STATE, once. Queries do not report findings, because the caller may be about to release a
-// resource.
+// An invalid address ends its kernel and its context with CUDA_ERROR_ILLEGAL_ADDRESS or CUDA_ERROR_MISALIGNED_ADDRESS,
+// as on a GPU. A GPU does not report the other bugs: the work continues, and the next call that waits for work of the
+// context returns CUDA_ERROR_ILLEGAL_STATE, once. Queries do not report findings, because the caller may be about to
+// release a resource.
 //
 // The program requests the text of a finding after the call (cghFindings). A program that does not know cghFindings
 // gets it on standard error (cghReportRefusals), and so does a program that ends without a waiting call.
@@ -22,7 +22,7 @@ namespace cgh {
 class Context;
 
 // Reports an invalid address. The caller ends the kernel.
-void report_illegal_address(Context& context, const std::string& text);
+void report_invalid_address(Context& context, const std::string& text);
 // Reports any other finding. `what` identifies it: a finding is reported once.
 void report(Context& context, const std::string& what, const std::string& text);
 
