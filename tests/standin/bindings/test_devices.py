@@ -190,7 +190,8 @@ def test_copies_and_fills_of_a_foreign_pool_ask_for_access(on, contexts, memory_
     ok(d.cuStreamSynchronize(stream))
     for address in (here, there):
         ok(on(1 if address is there else 0, d.cuMemsetD8, address, 9, 64))
-    ok(on(1, d.cuCtxSynchronize))  # the pool's memory is freed on a stream that does not wait for fills of others
+    # The memory of the pool is freed on a stream that does not wait for fills on the default stream.
+    ok(on(1, d.cuCtxSynchronize))
     ok(on(0, d.cuMemFreeHost, host))
     ok(d.cuStreamDestroy(stream))
     ok(d.cuMemFree(here))
