@@ -71,8 +71,8 @@ ALIGNMENT = {
         "at bugs.cu:10 (st.global.u32, line 25 of the PTX)"
     ),
     "kernel_writes_a_pair_from_an_odd_element_on": (
-        "kernel `put_pair` (stream *), block (0, 0, 0), thread (1, 0, 0) writes 8 bytes at 0x*, which is no multiple of "
-        "8, at bugs.cu:70 (st.global.v2.u32, line 206 of the PTX)"
+        "kernel `put_pair` (stream *), block (0, 0, 0), thread (1, 0, 0) writes 8 bytes at 0x*, which is no multiple "
+        "of 8, at bugs.cu:70 (st.global.v2.u32, line 206 of the PTX)"
     ),
     "kernel_writes_a_pair_in_shared_memory_from_an_odd_element_on": (
         "kernel `put_shared_pair` (stream *), block (0, 0, 0), thread (1, 0, 0) writes 8 bytes at 4 of shared memory, "
