@@ -164,10 +164,10 @@ def test_explicit_stream_has_priority(device, stream, kernels, x, y):
     with cg.capture() as builder:
         double(x, stream=stream)
         cg.launch(stream, ONE, kernels.nothing)
+        stream.sync()
         with cg.stream(device.default_stream):
             double(x)
         double(x)
-        stream.sync()
     assert kinds_in(builder.graph_definition) == ["KernelNode"]
     assert (x.to_numpy() == START * 4).all()
 

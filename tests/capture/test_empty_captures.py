@@ -22,6 +22,7 @@ def double(x: cg.types.ndarray(cg.f32, ndim=1)):
 def x(device):
     x = cg.ndarray(cg.f32, 4)
     double(x)
+    device.sync()
     yield x
     device.sync()
     double.forget()
