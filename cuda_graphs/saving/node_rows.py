@@ -163,7 +163,8 @@ class NodeRows:
         if node._has_size_rule() and found.size is None:
             self.problem(
                 node,
-                "has a function of Python as its config, which depends on parameters: give a LaunchConfig",
+                "has a config that depends on parameters, by a function of Python or a rule of the file that it was "
+                "loaded from: give a LaunchConfig, or copy the file",
             )
         arguments = [self.argument(node, found, number, *each) for number, each in enumerate(raw)]
         return {

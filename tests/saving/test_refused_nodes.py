@@ -56,7 +56,7 @@ def test_functions_as_configurations_are_refused(g, kernels, pinned, refused):
     n = g.param("n", cg.i32, default=8)
     x = pinned(8)
     g.launch(lambda x, n, amount: cg.LaunchConfig(grid=1, block=n), kernels.add, x, n, 1, name="sized")
-    refused(g, "'sized'", "has a function of Python as its config", "give a LaunchConfig", outputs={"x": x})
+    refused(g, "'sized'", "has a config that depends on parameters", "give a LaunchConfig", outputs={"x": x})
 
 
 def test_rows_of_inputs_are_refused(g, pinned, refused):
