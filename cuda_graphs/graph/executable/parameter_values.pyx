@@ -36,7 +36,7 @@ cdef extern from "Python.h":
 cdef enum:
     FEW = 8  # parameters whose names a look-up compares one by one
 
-ParameterState = namedtuple("ParameterState", "type value")
+ParameterState = namedtuple("ParameterState", "type value", module=__name__)
 """Name of a parameter's type, and its present value: an address for a pointer, an ArrayValue for an array, None without a
 value."""
 

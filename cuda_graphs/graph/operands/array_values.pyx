@@ -22,7 +22,7 @@ LARGEST_EXTENT = 2**31 - 1
 LETTERS = {"i": "i", "u": "u", "f": "f"}
 
 
-ArrayValue = namedtuple("ArrayValue", "address shape size")
+ArrayValue = namedtuple("ArrayValue", "address shape size", module=__name__)
 """The array that a parameter holds: the address of its first element, its shape, and its number of elements."""
 
 

@@ -42,16 +42,16 @@ from cuda_graphs.objects.numbers cimport is_address, read_address, read_int, rea
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.device.device import Device
 
-ParamInfo = namedtuple("ParamInfo", "offset size")
+ParamInfo = namedtuple("ParamInfo", "offset size", module=__name__)
 """The offset of a parameter in the parameter block, and its size; both in bytes."""
 
-CodeImage = namedtuple("CodeImage", "code code_type label entry signatures ptx", defaults=(None,))
+CodeImage = namedtuple("CodeImage", "code code_type label entry signatures ptx", defaults=(None,), module=__name__)
 """The image that a kernel came from: its bytes, its type and name as in ObjectCode, the name of the kernel in it, and the
 types of its kernels, by name, if the code does not tell them; the PTX of machine code, if that is known. It refers to no
 other object, so that it closes no circle."""
 
 MaxPotentialBlockSizeOccupancyResult = namedtuple(
-    "MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size"
+    "MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size", module=__name__
 )
 
 

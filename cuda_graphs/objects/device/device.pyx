@@ -34,7 +34,7 @@ from .event import make_event
 from .stream import default_stream, from_protocol, make_stream
 from cuda_graphs.errors import CUDAError
 
-ComputeCapability = namedtuple("ComputeCapability", "major minor")
+ComputeCapability = namedtuple("ComputeCapability", "major minor", module=__name__)
 
 _tls = threading.local()
 
