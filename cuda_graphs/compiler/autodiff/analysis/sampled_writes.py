@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
-from itertools import count, product
+from itertools import chain, count, islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,8 @@ from .program_points import ProgramPoints
 __all__ = ["Write", "meeting_writes"]
 
 SIZES = (6, 9)  # of all extents and parameters: an even and an odd number
-MOST_ITERATIONS = 64  # of a parallel loop
+FEWEST_ITERATIONS, MOST_ITERATIONS = 8, 1000  # of a parallel loop
+MOST_STEPS = 30000  # statements of a parallel loop that run, unless the fewest iterations need more
 MOST_ROUNDS = 16  # iterations of a serial loop
 MOST_STATEMENTS = 2000  # of an iteration, or of the kernel itself
 
@@ -45,8 +46,10 @@ def meeting_writes(
     """
     found = set(pairs)
     for size in SIZES:
-        if found:
-            found &= Sampler(points, found, size).meetings(kernel)
+        sampler = Sampler(points, found, size)
+        found &= sampler.meetings(kernel)
+        if not (found and sampler.has_sizes):
+            break
     return found
 
 
@@ -78,6 +81,7 @@ class Sampler:
     known       values and locals of the current unit
     loop        the parallel loop that runs, and `iteration` the number of its iteration
     changed     arrays that this loop changes
+    has_sizes   whether an extent or a parameter was used
     is_certain  whether the iteration runs the current statement for all data
     jumped      whether the statements that ran last ended in a `break`; None if data decides
     elements    (array, indices) -> (write, value, is_certain) -> numbers of the iterations
@@ -92,6 +96,7 @@ class Sampler:
         self.loop: ir.For | None = None
         self.iteration = 0
         self.steps = 0
+        self.has_sizes = False
         self.is_certain = True
         self.jumped: bool | None = False
         self.changed: set[ir.Array | ir.Local] = set()
@@ -196,20 +201,24 @@ class Sampler:
     # Loops
 
     def parallel(self, loop: ir.For) -> None:
-        outside, steps = self.known, self.steps
+        outside, steps, left = self.known, self.steps, MOST_STEPS
+        allowance = self.allowance(loop.body)
         self.loop, self.changed = loop, {s.array for s in ir.walk(loop.body) if isinstance(s, Write)}
         for number, indices in enumerate(self.iterations(loop)):
             self.iteration = number
-            self.known, self.steps = {**outside, **indices}, self.allowance(loop.body)
-            self.is_certain = True
+            self.known, self.steps, self.is_certain = {**outside, **indices}, allowance, True
             with suppress(OutOfSteps):
                 self.block(loop.body)
+            left -= allowance - self.steps
+            if left < 0 and number + 1 >= FEWEST_ITERATIONS:
+                break
         self.loop, self.known, self.steps = None, outside, steps
         self.forget(loop)
 
     def iterations(self, loop: ir.For) -> Iterator[dict[ir.Value | ir.Local, Sample]]:
         """Yield the variables of the first and last iterations of each axis."""
-        most = round(MOST_ITERATIONS ** (1 / len(loop.axes)))
+        many = MOST_STEPS // sum(1 for _ in ir.walk(loop.body))
+        most = round(min(max(many, FEWEST_ITERATIONS), MOST_ITERATIONS) ** (1 / len(loop.axes)))
         for point in product(*(ends(self.span(axis), most) for axis in loop.axes)):
             yield {
                 axis.index: self.index(axis, at, varies=True, is_exact=True)
@@ -283,6 +292,7 @@ class Sampler:
 
     def sized(self, value: ir.Param | ir.Extent) -> Sample:
         """Return the sample of an extent or a parameter."""
+        self.has_sizes = True
         if value.type.kind in ("int", "uint"):
             return Sample(None, scalar(self.size, value.type))
         return self.symbol(value, (), False)
@@ -331,5 +341,6 @@ def moved(op: ir.Op, args: list[Sample], varies: bool) -> Sample | None:
 
 
 def ends(span: range, most: int) -> list[int]:
-    """Return the first and the last numbers of a range."""
-    return list(span) if len(span) <= most else [*span[: most // 2], *span[-(most // 2) :]]
+    """Return numbers of a range: the first, the last, the second, the one before the last, and so on."""
+    both = chain.from_iterable(zip(span, reversed(span), strict=True))
+    return list(islice(both, min(len(span), most)))
