@@ -39,7 +39,7 @@ class _Analysis:
         statements = list(ir.walk(eliminate_dead_code(body, stacks)))
         loads = self.writer.loads
         needed = [loads[s] for s in statements if s in loads]
-        check_hazards(self.normal.kernel, self.points, set(needed))
+        check_hazards(self.normal.kernel, self.points, self.active, set(needed))
         self.repeats: dict[str, int] = {}
         for load in needed:
             line = ir.line_of(load.loc)

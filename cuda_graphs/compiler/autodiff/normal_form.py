@@ -4,7 +4,7 @@
 
 `continue` sets a flag, which guards the rest of the body. `break` also clears a second flag, which the loop tests at
 the end of each iteration. A While tests only this flag: its head moves into the body. A loop whose bounds do not
-determine the number of iterations counts them; the reverse sweep needs this number.
+determine the number of iterations counts them; the reverse sweep needs this number. Sections follow each other.
 
 The normal form keeps the values and locals of the kernel. Only statements that contain other statements are new.
 """
@@ -79,6 +79,9 @@ class _Normaliser:
                     made += self.loop(statement)
                 case ir.While():
                     made += self.while_loop(statement)
+                case ir.Sections():
+                    for block in statement.blocks:
+                        made += self.statements(block.body)
                 case _:
                     made.append(statement)
         return made

@@ -1104,6 +1104,11 @@ def version_of(NDArray array not None):
     return array._changes.version
 
 
+def note_restored(NDArray array not None, Stream stream not None):
+    """Give an array a new version: the caller changes its `memory_of` on a stream."""
+    note_change(&array._changes, writer_of(raw_of(stream._h)))
+
+
 cdef object resource_of(device):
     if device.properties.direct_managed_mem_access_from_host:
         return ManagedMemoryResource(device)

@@ -9,13 +9,13 @@ the others again: it repeats the calls of the steps between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cuda_graphs.kernels import seeds
-from cuda_graphs.kernels.arrays.ndarray import NDArray, memory_of, version_of
+from cuda_graphs.kernels.arrays.ndarray import NDArray, memory_of, note_restored, version_of
 from cuda_graphs.kernels.arrays.tensors import is_tensor
 from cuda_graphs.objects.device.stream import Stream, default_stream
 from cuda_graphs.objects.numbers import need_int
@@ -60,9 +60,10 @@ class Recomputation:
         self.steps: list[list[RecordedCall]] = []
         self.rest: list[RecordedCall] = []  # calls after the last step
         self.pending: list[Memory] = []  # what the present call writes
-        self.arrays: list[NDArray] = []  # what it uses
+        self.arrays: dict[NDArray, int] = {}  # what it uses, with the versions before it
         self.draws: list[int] = []
         self.versions: dict[NDArray, int] = {}
+        self.written: dict[NDArray, None] = {}  # arrays of which recorded calls have made new versions
         self.count = 0  # number of the next call
         self.home = default_stream()  # stream of functions with their own gradient
         self.captured = self.in_forward_mode = False
@@ -86,7 +87,7 @@ class Recomputation:
         """Prepare for a call: keep the state of the step before it, and the memory that the call writes first."""
         stream = call[2] or self.home
         if not inside:
-            self.arrays = arrays_of(call)
+            self.arrays = {each: version_of(each) for each in arrays_of(call)}
             self.check_versions(self.arrays)
             self.pending = []
             if self.steps and not self.rest:
@@ -101,8 +102,10 @@ class Recomputation:
         if inside:
             return
         seeds.note_draws(None)
-        for each in self.arrays:
+        for each, before in self.arrays.items():
             self.versions[each] = version_of(each)
+            if self.versions[each] != before:
+                self.written[each] = None
         made = RecordedCall(call, self.count, tuple(dict.fromkeys(self.pending)), self.draws)
         self.kept.note_writes(made.writes, made.number)
         self.count += 1
@@ -170,7 +173,7 @@ class Recomputation:
             self.pending += overlapping
         self.note_most()
 
-    def check_versions(self, arrays: list[NDArray]) -> None:
+    def check_versions(self, arrays: Iterable[NDArray]) -> None:
         """Raise RuntimeError if an array of an earlier call was changed by anything but a recorded call.
 
         The host's writes during a capture come before all launches of the graph.
@@ -206,7 +209,7 @@ class Recomputation:
             gradients: All gradient arrays of the calls, which must not be part of a state.
             gradient: Runs the gradient of a call, of which it gets the number.
         """
-        self.check_versions(list(self.versions))
+        self.check_versions(self.versions)
         self.check_gradients(gradients)
         at = len(self.steps) - 1 if not self.rest else -1  # the step whose state the arrays have
         stream = self.home
@@ -222,8 +225,16 @@ class Recomputation:
                 while self.kept.states and self.kept.states[-1].position >= position:
                     self.kept.give_up(-1)
         finally:
+            is_restored = self.kept.results is not None
             self.kept.end(stream)
+            if is_restored:
+                self.note_restored(stream)
             self.note_most()
+
+    def note_restored(self, stream: Stream) -> None:
+        """Give the arrays new versions: kept states do not know them. A version may have the capacities of stacks."""
+        for each in self.written:
+            note_restored(each, stream)
 
     def compute(self, position: int, stream: Stream) -> None:
         """Set the arrays to the state of a step: restore the last state before it, and repeat the steps between.
@@ -234,6 +245,7 @@ class Recomputation:
             self.kept.keep_results(stream)
         state = self.kept.states[-1]
         self.kept.restore(state, stream)
+        self.note_restored(stream)
         at, most = state.position, self.room()
         while at < position:
             distance = split(position - at + 1, max(1, most - len(self.kept.states) + 1))

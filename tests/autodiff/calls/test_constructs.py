@@ -28,14 +28,6 @@ def decided(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32, 0)):
             y[i] += x[i] * x[i]
 
 
-@cg.kernel(graph=True)
-def sections(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32, 0)):
-    with cg.graph_parallel():  # noqa: SIM117 - a statement of its own
-        with cg.graph_section():
-            for i in x:
-                y[i] += x[i] * x[i]
-
-
 @cg.kernel(graph=True, checkpoints=True)
 def checkpoints(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32, 0)):
     with cg.checkpoint(1, yield_on=n):
@@ -79,7 +71,6 @@ def drawn(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32, 0)):
 REFUSED = {
     rounds: "control flow between tasks",
     decided: "control flow between tasks",
-    sections: "control flow between tasks",
     checkpoints: "checkpoints",
     blocks: "in blocks",
     warps: "in blocks",
@@ -117,6 +108,18 @@ def tasks_of_a_graph(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32, 0))
         y[i] += n[()] * x[i]
 
 
+@cg.kernel(graph=True)
+def sections(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32, 0)):
+    with cg.graph_parallel():
+        with cg.graph_section():
+            for i in x:
+                y[i] += x[i] * x[i]
+        with cg.graph_section():
+            n[()] = 2
+    for i in x:
+        y[i] += n[()] * x[i]
+
+
 @cg.kernel
 def counts(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32, 0)):
     n[()] = 2
@@ -149,14 +152,18 @@ def statements_and_loops(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32,
 
 @pytest.mark.parametrize(
     "kernel",
-    [tasks_of_a_graph, counts, asserts_and_returns, statements_and_loops],
+    [tasks_of_a_graph, sections, counts, asserts_and_returns, statements_and_loops],
     ids=lambda each: each.__name__,
 )
 def test_side_effects_have_no_gradient_and_are_not_repeated(kernel, arguments):
     x, y, n = arguments
-    kernel(x, y, n)
+    with cg.ad.Tape() as tape:
+        kernel(x, y, n)
     left = n.to_numpy(), y.to_numpy()
     kernel.grad(x, y, n)
     np.testing.assert_allclose(x.grad.to_numpy(), 2 * ROWS + 2, rtol=1e-14)
+    y.grad.fill(1)
+    tape.grad()
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * (2 * ROWS + 2), rtol=1e-14)
     np.testing.assert_array_equal(n.to_numpy(), left[0])
     np.testing.assert_array_equal(y.to_numpy(), left[1])

@@ -7,7 +7,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.kernels.gradients.revolve import forward_steps
-from tests.autodiff.calls.gradient_kernels import START, array, squares
+from tests.autodiff.calls.gradient_kernels import START, array, read_steps, slopes, squares
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
@@ -188,6 +188,28 @@ def test_an_array_without_changes_has_one_copy_in_all_states(x, other, y):
         squares(x, y)
     assert_turned(20, x, other, y)
     assert tape.stats.most_bytes <= 80000 + 10 * 7 * 8
+
+
+@cg.kernel
+def count(n: ndarray(i32, 0), step: i32):
+    for _ in range(1):
+        n[()] += step
+
+
+@pytest.mark.parametrize("most", [2, 3, 9])
+@pytest.mark.parametrize("numbers", [(1, 2, 3, 4), (4, 3, 2, 1)], ids=str)
+def test_stacks_have_room_for_the_bounds_of_each_state(numbers, most, x, y):
+    n, step = cg.ndarray(i32, ()), numbers[1] - numbers[0]
+    n.fill(numbers[0] - step)
+    with cg.ad.Tape(loss=y, max_states=most):
+        for _ in numbers:
+            count(n, step)
+            read_steps(x, n, y)
+    np.testing.assert_allclose(x.grad.to_numpy(), sum(slopes(START, each) for each in numbers))
+    x.grad.fill(0)
+    y.grad.fill(1)
+    read_steps.grad(x, n, y)  # with the results that the tape restored
+    np.testing.assert_allclose(x.grad.to_numpy(), slopes(START, numbers[-1]))
 
 
 def test_random_numbers_are_repeated(x, y):

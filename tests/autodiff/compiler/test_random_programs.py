@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Law: gradients of random programs are central differences: loops in loops, branches, jumps, carried
-values and indices."""
+values and indices. Programs that write elements at such indices may also be refused."""
 
 import linecache
 
@@ -10,7 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.autodiff.compiler.gradient_rig import differences, gradients, ints, zeros
+from cuda_graphs.compiler.errors import CompileGradientError
+from cuda_graphs.compiler.language.signature import specialise
+from cuda_graphs.compiler.pipeline import lower
+from tests.autodiff.compiler.gradient_rig import differences, forward, gradients, ints, zeros
 from tests.compiler.rig import Grad, cg
 
 NAMES = ("a", "b", "c")
@@ -18,7 +21,10 @@ INDICES = ("p", "q")
 N = 4  # elements of x
 
 HEAD = """\
-def program(x: cg.types.ndarray(cg.f64, 1), k: cg.types.ndarray(cg.i32, 1), n: cg.i32, y: cg.types.ndarray(cg.f64, 1)):
+def program(
+    x: cg.types.ndarray(cg.f64, 1), k: cg.types.ndarray(cg.i32, 1), n: cg.i32, y: cg.types.ndarray(cg.f64, 1),
+    w: cg.types.ndarray(cg.f64, 1),
+):
     for i in range({n}):
         a = x[i]
         b = cg.sin(x[(i + 1) % {n}])
@@ -62,15 +68,25 @@ def conditions(draw):
 
 
 @st.composite
-def statements(draw, depth, loops, fresh):
+def writes(draw):
+    """A write of an element of w, at an index that other iterations may have too."""
+    index = draw(st.sampled_from(["i", "p", "q", "2 * i", "i + 4", "p + q", "i + p", "k[i]", "0"]))
+    return f"w[{index}] {draw(st.sampled_from(['=', '=', '+=']))} {draw(values(1))}"
+
+
+@st.composite
+def statements(draw, depth, loops, fresh, has_writes=False):
     """Lines of a block."""
     lines = []
     for _ in range(draw(st.integers(1, 3))):
-        kind = draw(st.sampled_from(["set", "set", "index", "if", "for", "while", "jump", "add", "swap"]))
+        kinds = ["set", "set", "index", "if", "for", "while", "jump", "add", "swap"]
+        kind = draw(st.sampled_from([*kinds, "write", "write"] if has_writes else kinds))
         if kind == "set" or (depth == 0 and kind in ("if", "for", "while")):
             lines.append(f"{draw(st.sampled_from(NAMES))} = {draw(values())}")
         elif kind == "add":
             lines.append(f"y[i] += {draw(values(1))}")
+        elif kind == "write":
+            lines.append(draw(writes()))
         elif kind == "swap":
             lines.append(f"a, b = b, {draw(values(1))}")
         elif kind == "index":
@@ -82,10 +98,10 @@ def statements(draw, depth, loops, fresh):
             lines += [f"if {draw(conditions())}:", f"    {word}"]
         elif kind == "if":
             lines.append(f"if {draw(conditions())}:")
-            lines += ["    " + line for line in draw(statements(depth - 1, loops, fresh))]
+            lines += ["    " + line for line in draw(statements(depth - 1, loops, fresh, has_writes))]
             if draw(st.booleans()):
                 lines.append("else:")
-                lines += ["    " + line for line in draw(statements(depth - 1, loops, fresh))]
+                lines += ["    " + line for line in draw(statements(depth - 1, loops, fresh, has_writes))]
         elif kind == "for":
             name = f"j{next(fresh)}"
             bounds = draw(
@@ -93,12 +109,12 @@ def statements(draw, depth, loops, fresh):
             )
             lines.append(f"for {name} in range({bounds}):")
             lines.append(f"    c = c * 0.9 + 0.01 * {name}")
-            lines += ["    " + line for line in draw(statements(depth - 1, "serial", fresh))]
+            lines += ["    " + line for line in draw(statements(depth - 1, "serial", fresh, has_writes))]
         elif kind == "while":
             name = f"w{next(fresh)}"
             lines += [f"{name} = 0", f"while {name} < {draw(st.integers(1, 3))} and {draw(conditions())}:"]
             lines.append(f"    {name} += 1")
-            lines += ["    " + line for line in draw(statements(depth - 1, "serial", fresh))]
+            lines += ["    " + line for line in draw(statements(depth - 1, "serial", fresh, has_writes))]
     return lines or ["pass"]
 
 
@@ -106,9 +122,9 @@ SERIAL = HEAD.replace("    for i in range({n}):\n", "    if n > 0:\n        i = 
 
 
 @st.composite
-def programs(draw):
+def programs(draw, has_writes=False):
     is_parallel = draw(st.integers(0, 3)) > 0
-    lines = draw(statements(3, "parallel" if is_parallel else None, iter(range(100))))
+    lines = draw(statements(3, "parallel" if is_parallel else None, iter(range(100)), has_writes))
     body = "".join(f"        {line}\n" for line in lines)
     return (HEAD if is_parallel else SERIAL).format(n=N) + body + "        y[i] += a * b + cg.sin(c)\n"
 
@@ -121,10 +137,14 @@ def function_of(source):
     return space["program"]
 
 
+def inputs():
+    x = np.array([0.31, -0.52, 0.83, 1.14])
+    return {"x": Grad(x), "k": ints(1, 0, 3, 2), "n": 3, "y": zeros(N), "w": zeros(3 * N)}
+
+
 def agree(source, targets):
-    function = function_of(source)
-    arguments = {"x": Grad(np.array([0.31, -0.52, 0.83, 1.14])), "k": ints(1, 0, 3, 2), "n": 3, "y": zeros(N)}
-    seeds = {"y": np.array([1.0, -0.5, 2.0, 0.25])}
+    function, arguments = function_of(source), inputs()
+    seeds = {"y": np.array([1.0, -0.5, 2.0, 0.25]), "w": np.linspace(-1.0, 2.0, 3 * N)}
     with np.errstate(all="ignore"):
         wanted = differences(function, seeds, "x", **arguments)
         found = gradients(function, seeds, targets=targets, **arguments)
@@ -138,6 +158,31 @@ QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_to
 @given(source=programs())
 def test_random_programs_have_the_gradients_of_central_differences(source):
     agree(source, ("interpreter",))
+
+
+def is_refused(source):
+    function = function_of(source)
+    try:
+        lower(function, specialise(function, inputs()), mode="reverse")
+    except CompileGradientError as error:
+        return "several iterations write one element of 'w'" in error.cause
+    return False
+
+
+def has_an_order(source):
+    """Return True if the order of the iterations decides the results."""
+    loop = f"    for i in range({N}):\n"
+    backward = source.replace(loop, f"    for r in range({N}):\n        i = {N - 1} - r\n")
+    with np.errstate(all="ignore"):
+        one, other = (forward(function_of(each), inputs())["w"] for each in (source, backward))
+    return not np.allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=QUIET, derandomize=True)
+@given(source=programs(has_writes=True))
+def test_random_programs_with_writes_are_refused_or_have_the_gradients_of_central_differences(source):
+    if not is_refused(source) and not has_an_order(source):
+        agree(source, ("interpreter",))
 
 
 @pytest.mark.parametrize("target", ["x86", "ptx"])

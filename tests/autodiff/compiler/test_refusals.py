@@ -10,7 +10,7 @@ import pytest
 from cuda_graphs.compiler.errors import CompileGradientError
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from tests.autodiff.compiler.gradient_rig import floats, gradients, ints, zeros
+from tests.autodiff.compiler.gradient_rig import check, floats, forward, gradients, ints, zeros
 from tests.compiler.rig import Grad, cg
 
 f64, i32 = cg.f64, cg.i32
@@ -221,7 +221,7 @@ MEETINGS = {
     "for k in range(1): y[i + k] += x[i]": False,
     "for k in range(2): y[n + 2 * i + k] += x[i]": False,
     "for k in range(n): y[i + k] += x[i]": False,  # n may be 1
-    "for k in range(1000000): y[i + k] += x[i]": False,  # not computed
+    "for k in range(1000000): y[i + k] += x[i]": True,
     "y[i // (n - 6)] += x[i]": True,
     "for k in range(n): y[i] += x[i]": False,
 }
@@ -242,6 +242,90 @@ def test_data_does_not_keep_iterations_apart(statement, is_first, tmp_path):
         return
     with pytest.raises(CompileGradientError, match="several iterations write one element of 'y'"):
         lower(meeting, signature, mode="reverse")
+
+
+# Bodies of a loop over i whose writes go through variables, elements of arrays and tests of the index. The order of the
+# iterations decides the results of the first ones, which are refused. The others have the right gradient.
+
+ORDERED = {
+    "strides of a while": ("k = 0", "while k < n:", "    y[k] = x[i]", "    k += 2"),
+    "a cursor": ("p = i", "for _ in range(3):", "    p += 1", "    y[p] = x[i]"),
+    "a cursor beside a store": ("y[i] = x[i]", "p = i", "for _ in range(2):", "    p += 1", "    y[p] += x[i]"),
+    "all elements": ("for k in range(n):", "    y[k] = x[i]",),
+    "an element of an array": ("y[at[0]] = x[i]",),
+    "a symbol and a number": ("y[at[0] + i] = x[i]", "y[at[0] + i + 1] += x[i]"),
+    "neighbours in a list": ("y[at[i]] = x[i]", "y[at[i + 1]] += x[i]"),
+    "all but one": ("if i > 0:", "    y[0] = x[i]"),
+    "even and odd": ("if i % 2 == 0:", "    y[i + 1] = x[i]", "else:", "    y[i] = 3.0 * x[i]"),
+    "before a break": ("for k in range(9):", "    if k > i:", "        break", "    y[k] = x[i]"),
+    "after a continue": ("if i < 2:", "    continue", "y[1] = x[i]"),
+    "half of the index": ("h = i", "h //= 2", "y[h] = x[i]"),
+    "swapped": ("p, q = i, 0", "p, q = q, p", "y[p] = x[i]"),
+    "bounds of data": ("for k in range(at[i]):", "    y[k] = x[i]"),
+    "a test of data in a loop": ("k = 0", "while k < 3 and x[k] > 0.0:", "    y[k] = x[i]", "    k += 1"),
+}  # fmt: skip
+UNORDERED = {
+    "pairs": ("p = 2 * i", "for _ in range(2):", "    y[p] = x[i] * x[i]", "    p += 1"),
+    "strides of the loop": ("k = i", "while k < 2 * n:", "    y[k] = cg.sin(x[i])", "    k += n"),
+    "constants": ("for k in range(3):", "    y[k] = 1.0", "y[i + 3] = x[i]"),
+    "a constant": ("y[0] = 1.0", "y[i + 1] = x[i] * x[i]"),
+    "one value": ("for k in range(3):", "    y[k] = x[k] * x[k]"),
+    "one iteration": ("if i == 2:", "    y[0] = x[i] * x[i]"),
+    "one iteration of a later test": ("p = i", "p -= 2", "if p == 0:", "    y[0] = x[i] * x[i]"),
+    "before a break": ("for k in range(9):", "    if k > 0:", "        break", "    y[i + k] = x[i] * x[i]"),
+    "places in a list": ("y[at[i]] = x[i] * x[i]",),
+    "a first place": ("first = at[0]", "y[first + i] = x[i] * x[i]"),
+    "rows": ("for k in range(n):", "    y[n * i + k] = x[i] * x[i]"),
+    "rows of a list": ("for k in range(2 * at[i], 2 * at[i] + 2):", "    y[k] = x[i] * x[i]"),
+    "sums": ("k = 0", "while k < n:", "    y[k] += x[i] * x[i]", "    k += 2"),
+    "a test that fails": ("if n < 9 and n > 9:", "    y[0] = x[i]"),
+}  # fmt: skip
+
+
+def body_of(lines, is_backward, folder):
+    """Return the loop over i with these statements. Backward, the last iteration runs first."""
+    inner = ["i = n - 1 - j" if is_backward else "i = j", *lines]
+    body = "".join(f"        {line}\n" for line in inner)
+    head = "def ordered(x: ndarray(f64, 1), at: ndarray(i32, 1), y: ndarray(f64, 1), n: i32):\n    for j in range(n):\n"
+    return defined("ordered", head + body, folder)
+
+
+def ordered_arguments():
+    return {
+        "x": floats(0.3, 0.7, 1.1, 0.4),
+        "at": ints(2, 5, 3, 4, 1),
+        "y": Grad(np.linspace(1.0, 2.0, 24)),
+        "n": 4,
+    }
+
+
+def results_differ(lines, folder):
+    """Return True if the order of the iterations decides the result."""
+    forwards, backwards = (
+        forward(body_of(lines, each, folder), ordered_arguments())["y"] for each in (False, True)
+    )
+    return not np.allclose(forwards, backwards)
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_loops_whose_order_decides_are_refused(name, tmp_path):
+    assert results_differ(ORDERED[name], tmp_path)
+    ordered = body_of(ORDERED[name], False, tmp_path)
+    with pytest.raises(CompileGradientError, match="several iterations write one element of 'y'"):
+        lower(ordered, specialise(ordered, ordered_arguments()), mode="reverse")
+
+
+@pytest.mark.parametrize("name", UNORDERED)
+def test_loops_in_any_order_have_the_gradient_of_central_differences(name, tmp_path):
+    assert not results_differ(UNORDERED[name], tmp_path)
+    seeds = {"y": np.linspace(-1.0, 2.0, 24)}
+    check(
+        body_of(UNORDERED[name], False, tmp_path),
+        seeds,
+        ("x", "y"),
+        targets=("interpreter",),
+        **ordered_arguments(),
+    )
 
 
 # Patterns of indices in one loop: what an iteration reads, another may write.

@@ -12,23 +12,23 @@ parameters are the same array (kernels/gradients/stack_memory.pyx).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import product, takewhile
+from collections.abc import Iterable
+from itertools import product
 
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.passes.index_spaces import FIXED, leaves_of
 
+from .activity import Activity
 from .affine import Affine, affine
 from .program_points import ProgramPoints
 from .refusals import gradient_error
-from .sampled_indices import NestedWrite, meet_in_samples
+from .sampled_writes import meeting_writes
 
 __all__ = ["check_hazards", "is_shared"]
 
 Access = ir.Load | ir.Store | ir.Atomic
 
 
-def check_hazards(kernel: ir.Kernel, points: ProgramPoints, needed: set[ir.Load]) -> None:
+def check_hazards(kernel: ir.Kernel, points: ProgramPoints, active: Activity, needed: set[ir.Load]) -> None:
     """Reject a kernel in normal form whose gradient would be wrong.
 
     `needed` holds the loads that the gradient repeats.
@@ -36,9 +36,8 @@ def check_hazards(kernel: ir.Kernel, points: ProgramPoints, needed: set[ir.Load]
     statements = list(ir.walk(kernel.body))
     loads = [s for s in statements if isinstance(s, ir.Load)]
     writes = [s for s in statements if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)]
-    for write in writes:
-        if isinstance(write, ir.Store) and write.array.needs_grad:
-            check_races(points, write)
+    stores = [each for each in writes if isinstance(each, ir.Store) and each.array.needs_grad]
+    check_races(kernel, points, active, stores)
     for load, write in product(loads, writes):
         if load.array is not write.array:
             continue
@@ -124,42 +123,21 @@ def is_shared(points: ProgramPoints, store: ir.Store) -> bool:
     return any(conflicts_with_other_iteration(points, store, each) is not False for each in writes)
 
 
-def owners_in_iteration(points: ProgramPoints, statement: ir.Statement) -> Iterator[ir.Statement]:
-    """Yield the statements around a statement, up to the parallel loop."""
-    return takewhile(lambda each: not (isinstance(each, ir.For) and each.parallel), points.around(statement))
+def check_races(kernel: ir.Kernel, points: ProgramPoints, active: Activity, stores: list[ir.Store]) -> None:
+    """Reject stores by several iterations to one element: the last iteration wins, and it is unknown.
 
-
-def is_unconditional(points: ProgramPoints, statement: ir.Statement) -> bool:
-    """Return True if each iteration of the enclosing parallel loop reaches the statement, or a serial loop of it."""
-    return all(isinstance(each, ir.For) for each in owners_in_iteration(points, statement))
-
-
-def may_run_anywhere(points: ProgramPoints, statement: ir.Statement) -> bool:
-    """Return True if each iteration of the parallel loop runs the statement, or could for other data.
-
-    Branches on indices may keep it to iterations at the ends of the loop, which no other iteration meets.
+    Without a derivative to pass on, any of the iterations may be the last one.
     """
-    return all(
-        isinstance(each, ir.For) or (isinstance(each, ir.If) and depends_on_data_only(each.condition))
-        for each in owners_in_iteration(points, statement)
-    )
-
-
-def depends_on_data_only(condition: ir.Value) -> bool:
-    return all(isinstance(leaf, (ir.Load, *FIXED)) for leaf in leaves_of(condition))
-
-
-def check_races(points: ProgramPoints, store: ir.Store) -> None:
-    """Reject a store by several iterations to one element: the last iteration wins, and it is unknown.
-
-    If all iterations write, no data keeps another write of one of them away from their elements.
-    """
-    for other in writes_in_same_loop(points, store):
-        pair = (store, other)
-        meets = any(is_unconditional(points, each) for each in pair) and all(
-            may_run_anywhere(points, each) for each in pair
-        )
-        if meets and write_one_element(points, store, other):
+    pairs = [
+        (store, other)
+        for store in stores
+        for other in writes_in_same_loop(points, store)
+        if store.value in active.varied or other.value in active.varied
+        if conflicts_with_other_iteration(points, store, other) is not False
+    ]
+    found = meeting_writes(kernel, points, set(pairs)) if pairs else set()
+    for store, other in pairs:
+        if (store, other) in found:
             raise gradient_error(
                 store.loc,
                 f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): the "
@@ -167,16 +145,6 @@ def check_races(points: ProgramPoints, store: ir.Store) -> None:
                 "write different elements in each iteration, write the element in a separate loop or outside loops, "
                 "or add with +=",
             )  # fmt: skip
-
-
-def write_one_element(points: ProgramPoints, store: ir.Store, other: ir.Store | ir.Atomic) -> bool:
-    """Return True if two iterations of the loop around two writes write one element."""
-    found = conflicts_with_other_iteration(points, store, other)
-    loop = parallel_loop(points, store)
-    if found is not None or loop is None:
-        return bool(found)
-    a, b = (NestedWrite(each, points.loops(each)) for each in (store, other))
-    return meet_in_samples(loop, a, b)
 
 
 def is_single(axis: ir.Axis) -> bool:

@@ -38,7 +38,7 @@ CONSTRUCTS: dict[type, tuple[str, str]] = {
         "draw the numbers in a separate kernel, into an array that this kernel reads",
     ),
     **dict.fromkeys(
-        (ir.Conditional, ir.SetCondition, ir.Sections),
+        (ir.Conditional, ir.SetCondition),
         ("control flow between tasks has a gradient in a tape only", "call the kernel in a cg.ad.Tape"),
     ),
     **dict.fromkeys(
@@ -51,7 +51,7 @@ CONSTRUCTS: dict[type, tuple[str, str]] = {
 # Types of statements with a gradient. A new type of statement is rejected until it is added here.
 DIFFERENTIATED = (
     ir.Op, ir.Get, ir.Set, ir.Load, ir.Store, ir.Atomic, ir.Extent, ir.If, ir.For, ir.While, ir.Break, ir.Continue,
-    ir.Print, ir.Assert, ir.Return,
+    ir.Print, ir.Assert, ir.Return, ir.Sections,
 )  # fmt: skip
 
 
