@@ -17,7 +17,6 @@ from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, f64, i64
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
-from . import small_matrices
 from .program import settings
 
 __all__ = [
@@ -88,30 +87,6 @@ class PeerVector(HostVector):
     def fill(self, value: Any) -> None:
         """Set all components."""
         self[...] = value
-
-    def determinant(self) -> Any:
-        """Return the determinant of a square matrix.
-
-        Raises:
-            ValueError: The matrix is not square.
-        """
-        return small_matrices.determinant(self._square())
-
-    def inverse(self) -> Any:
-        """Return the inverse of a square matrix. Components of that of a small singular one are infinite or NaN.
-
-        Raises:
-            ValueError: The matrix is not square.
-        """
-        square = self._square()
-        return small_matrices.inverse(square.astype(np.result_type(square, np.float16))).view(PeerVector)
-
-    def _square(self) -> Any:
-        if self.ndim != 2 or self.n != self.m:
-            raise ValueError(
-                f"a square matrix has a determinant and an inverse, not one of shape {self.shape}"
-            )
-        return self.entries
 
     def to_list(self) -> Any:
         """Return the components as nested lists."""
