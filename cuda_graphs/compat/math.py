@@ -20,14 +20,9 @@ from .elements import peer_type
 from .words import Inlined, Word
 
 
-def by_components(numbers: Callable[..., Any], arrays: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the host that takes numbers, or vectors of one shape and numbers."""
-
-    def call(*args: Any) -> Any:
-        has_vectors = any(isinstance(each, np.ndarray) and each.ndim for each in args)
-        return functools.reduce(arrays, args) if has_vectors and len(args) > 1 else numbers(*args)
-
-    return call
+def of_all(pair: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return a function of the host that takes numbers and vectors of one shape, or a list of them."""
+    return lambda *args: functools.reduce(pair, args if len(args) > 1 else args[0])
 
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
@@ -39,8 +34,7 @@ mat2, mat3, mat4 = (peer_type(matrices(n, n, None)) for n in (2, 3, 4))
 ivec2, ivec3, ivec4 = (peer_type(vectors(n, cg.i32)) for n in (2, 3, 4))
 uvec2, uvec3, uvec4 = (peer_type(vectors(n, cg.u32)) for n in (2, 3, 4))
 abs, pow, round = builtins.abs, builtins.pow, Word(builtins.round, np.round)
-max = Word(builtins.max, by_components(builtins.max, np.maximum))
-min = Word(builtins.min, by_components(builtins.min, np.minimum))
+max, min = Word(builtins.max, of_all(np.maximum)), Word(builtins.min, of_all(np.minimum))
 
 acos, asin, atan2 = Word(cg.acos, np.arccos), Word(cg.asin, np.arcsin), Word(cg.atan2, np.arctan2)
 ceil, floor, fract = (

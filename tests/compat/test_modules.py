@@ -513,3 +513,29 @@ def test_last_block_to_end_sees_what_all_blocks_wrote_before_their_fences():
 
     total()
     assert out[None] == np.arange(blocks * block).sum()
+
+
+@pytest.mark.parametrize(
+    "name", ["snode", "parent", "get_scalar_field", "to_paddle", "from_paddle", "get_type"]
+)
+def test_absent_members_of_fields_and_arrays_say_what_to_use(name):
+    for owner in (ti.Matrix.field(2, 2, ti.f32, shape=3), ti.ndarray(ti.f32, 3)):
+        with pytest.raises(
+            AttributeError, match=rf"\.{name} is absent in cuda_graphs.compat: (use|fields are dense)"
+        ):
+            getattr(owner, name)
+        assert not hasattr(owner, name)
+
+
+def test_cfg_has_the_options_that_hold(device):
+    ti.init(default_fp=ti.f64, debug=True)
+    assert ti.cfg.arch == (ti.cpu if cg.driver_info().kind == "host" else ti.cuda)
+    assert (ti.cfg.default_fp, ti.cfg.default_ip, ti.cfg.debug, ti.cfg.fast_math) == (
+        ti.f64,
+        ti.i32,
+        True,
+        False,
+    )
+    assert qd.lang.impl.current_cfg() is qd.cfg
+    with pytest.raises(AttributeError, match=r"cfg\.opt_level is absent .*: there are arch, default_fp"):
+        ti.cfg.opt_level  # noqa: B018
