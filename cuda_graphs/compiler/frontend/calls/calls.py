@@ -22,9 +22,10 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
+from cuda_graphs.compiler.frontend.expressions.construction import make_vector
 from cuda_graphs.compiler.frontend.expressions.expressions import parts_of_starred
 from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS
-from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value, make_vector
+from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
 from cuda_graphs.compiler.frontend.expressions.operators import special_method
 from cuda_graphs.compiler.frontend.expressions.struct_elements import arrays_in, extents_of, is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame

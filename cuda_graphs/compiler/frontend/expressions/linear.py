@@ -16,7 +16,8 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import bool_, f32, i32
 from cuda_graphs.compiler.language import cofactors
 
-from .lvalues import broadcast, make_vector
+from .construction import make_vector
+from .lvalues import broadcast
 
 
 def added(frame: Frame, numbers: Iterable[ir.Value]) -> ir.Value:
