@@ -15,7 +15,7 @@ import numpy as np
 
 from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, f64, i64
 from cuda_graphs.compiler.language.annotations import VectorType
-from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
+from cuda_graphs.compiler.language.host_vectors import HostVector, swizzled
 
 from .program import settings
 
@@ -62,16 +62,16 @@ class PeerVector(HostVector):
         self._changed()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
-        if letters is None and not hasattr(type(self), name):
+        places = swizzled(name, len(self))
+        if places is not None:
+            np.ndarray.__setitem__(self, places, value)
+            self._changed()
+        elif hasattr(type(self), name):
+            object.__setattr__(self, name, value)
+        else:
             raise AttributeError(
                 f"a vector or matrix of {len(self)} components or rows has no member {name!r} to set"
             )
-        if letters is None:
-            object.__setattr__(self, name, value)
-        else:
-            np.ndarray.__setitem__(self, [letters.index(each) for each in name], value)
-            self._changed()
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)

@@ -14,9 +14,15 @@ from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, f64
 
 from . import cofactors
 
-__all__ = ["SWIZZLES", "HostVector", "host_vector"]
+__all__ = ["SWIZZLES", "HostVector", "host_vector", "swizzled"]
 
 SWIZZLES = ("xyzw", "rgba", "stpq")  # names of the components: of a point, a colour, a texture coordinate
+
+
+def swizzled(name: str, count: int) -> list[int] | None:
+    """Return the places of the components that `xy` or `rgb` names in a vector of `count`; None for other names."""
+    letters = next((each for each in SWIZZLES if name and set(name) <= set(each[:count])), None)
+    return None if letters is None else [letters.index(each) for each in name]
 
 
 class HostVector(np.ndarray[Any, Any]):
@@ -29,10 +35,9 @@ class HostVector(np.ndarray[Any, Any]):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
-        if letters is None or name.startswith("_"):
+        places = swizzled(name, len(self))
+        if places is None:
             raise AttributeError(f"{self!r} has no member {name!r}")
-        places = [letters.index(each) for each in name]
         return self[places[0] if len(name) == 1 else places]
 
     def in_kernels(self) -> HostVector:
