@@ -17,7 +17,7 @@ import cuda_graphs as cg
 from .absent import absent_names
 from .complex_numbers import cconj, cdiv, cexp, cinv, clog, cmul, cpow, csqrt
 from .elements import peer_type
-from .words import Inlined, Word
+from .words import Inlined, Word, for_kernels
 
 
 def of_all(pair: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -150,14 +150,8 @@ def rotation_of_axes(ang_x: Any, ang_y: Any, ang_z: Any) -> Any:
     return rotation_by_angles(ang_z, ang_x, ang_y)
 
 
-def on_host(*_: Any) -> Any:
-    raise RuntimeError("this function has a meaning in kernels only: call it in a kernel or a func")
-
-
-IN_KERNELS = (translate_by, scale_by, rotation_by_axis, rotation_by_angles, rotation_of_axes)
-translate, scale, rot_by_axis, rot_yaw_pitch_roll, rotation3d = (
-    Inlined(each, on_host) for each in IN_KERNELS
-)
+translate, scale, rot_by_axis = (for_kernels(each) for each in (translate_by, scale_by, rotation_by_axis))
+rot_yaw_pitch_roll, rotation3d = for_kernels(rotation_by_angles), for_kernels(rotation_of_axes)
 
 __all__ = [
     "abs", "acos", "asin", "atan2", "cconj", "cdiv", "ceil", "cexp", "cinv", "clamp", "clog", "clz", "cmul",
