@@ -98,7 +98,9 @@ def test_the_abort_of_a_communicator_does_not_wait_for_that_of_another_one(monke
             returned.get(timeout=30)
 
 
-@pytest.mark.parametrize("calls", [("close", "abort"), ("abort", "close"), ("close", "close"), ("abort", "abort")])
+@pytest.mark.parametrize(
+    "calls", [("close", "abort"), ("abort", "close"), ("close", "close"), ("abort", "abort")]
+)
 @pytest.mark.parametrize("is_owned", [True, False])
 def test_a_communicator_is_freed_at_most_once(calls, is_owned, monkeypatch):
     """A rank that fails aborts all its communicators, also those that the program has closed before."""
