@@ -82,12 +82,17 @@ class AbsentMember:
 
 
 def absent_names(module: str, prefix: str = "") -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module, which says why a name is absent."""
+    """Return the `__getattr__` of a module of this package, which says why a name is absent.
+
+    Args:
+        module: The name of the module below `cuda_graphs.compat`.
+        prefix: The path of the module in that of a peer, with a dot at its end.
+    """
 
     def refuse(name: str) -> Any:
         reason = ABSENT.get(prefix + name)
         if name.startswith("__") or reason is None:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise AttributeError(f"module 'cuda_graphs.compat.{module}' has no attribute {name!r}")
         raise AttributeError(f"{module}.{name} is absent in cuda_graphs.compat: {reason}")
 
     return refuse
