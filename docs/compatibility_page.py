@@ -27,10 +27,7 @@ PEERS = {"taichi": TAICHI, "quadrants": QUADRANTS}
 OTHER = {
     "Matrix.unit": "`Vector.unit`",
     "Matrix.frobenius_inner": "`(a * b).sum()`",
-    "Field.from_paddle": "`x.from_numpy`",
-    "Field.to_paddle": "`paddle.from_dlpack(x)`",
-    "Ndarray.get_type": "`x.dtype`, `x.element_shape`",
-    "MatrixField.get_scalar_field": "`x[..., i]` of `x.to_numpy()`",
+    **absent.OTHER_MEMBERS,
     "Struct.methods": "methods of a dataclass",
 }
 # The classes of the objects that the modules make.
@@ -40,11 +37,6 @@ OBJECTS = {
     "Matrix": PeerVector,
     "Struct": structs.struct_type(member=f32),
     "StructField": PeerStructField,
-}
-# Members of fields that are absent -> why.
-OF_FIELDS = {
-    "snode": "fields are dense and have no tree",
-    "parent": "fields are dense and have no tree",
 }
 # Members of fields of structures that each member's field has.
 OF_MEMBERS = (
@@ -61,7 +53,7 @@ OF_MEMBERS = (
 # Reasons of names that are not about dense data and kernels.
 ELSEWHERE = {
     absent.SPARSE, absent.SNODES, absent.MESHES, absent.QUANT, absent.WINDOWS, absent.PROFILE, absent.SOLVERS,
-    absent.TEXTURES, absent.BACKENDS, absent.AOT, absent.LOGGING, absent.INTERNAL, absent.STREAMS, *OF_FIELDS.values(),
+    absent.TEXTURES, absent.BACKENDS, absent.AOT, absent.LOGGING, absent.INTERNAL, absent.STREAMS, absent.TREE,
 }  # fmt: skip
 
 Row = tuple[str, str, str]  # the name; "same", "other" or "absent"; the spelling or the reason
@@ -96,7 +88,7 @@ def reason(path: str) -> str | None:
     """Return why a name is absent; None if no table says it."""
     owner, _, name = path.rpartition(".")
     if owner.endswith("Field") or owner == "Ndarray":
-        return OF_FIELDS.get(name)
+        return absent.DENSE_MEMBERS.get(name)
     parts = path.split(".")
     return next(
         (ABSENT[p] for n in range(1, len(parts) + 1) for p in [".".join(parts[:n])] if p in ABSENT), None
@@ -177,7 +169,7 @@ from the peers:
 * **Bools** add up as integers: `(a > 1) + (a > 2)` may be 2. In Quadrants it is a bool.
 * **Arrays of NumPy outside of a kernel** are no constants in it. Pass them, or write `static(a[1])`.
 * **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The
-  variable `CUDA_GRAPHS_DRIVER` wins over it.
+  variable `CUDA_GRAPHS_DRIVER` wins over it. `cfg` has `arch`, `default_fp`, `default_ip`, `debug` and `fast_math`.
 * **Vectors on the host** compute with Python's numbers, f64 and i64, unless they have a dtype. In a kernel f64 and
   i64 become the default types. `v == w` compares components. It is true where Python asks for one truth if all are
   equal; the peers' is always true.

@@ -22,6 +22,7 @@ PROGRAM: tuple[Row, ...] = (
     ("ti.init(debug=)", "cg.kernel", "`debug=True` for each kernel"),
     ("ti.init(fast_math=)", "cg.kernel", "`fast_math=True` for each kernel"),
     ("ti.init(default_fp=, default_ip=)", "cg.default_types", "or `default_float=` of `cg.kernel`"),
+    ("ti.cfg", "cg.driver_info", "`kind` of it for `ti.cfg.arch`; the others are options of `cg.kernel`"),
     ("ti.init(random_seed=)", "cg.random_seed", ""),
     ("ti.init(offline_cache=)", "cg.compile_cache", "on by default; `CUDA_GRAPHS_CACHE=0` turns it off"),
     ("ti.init(kernel_profiler=)", "", "use Nsight Systems, or `cg.Event` around calls"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ABSENT", "absent_names"]
+__all__ = ["ABSENT", "DENSE_MEMBERS", "OTHER_MEMBERS", "AbsentMember", "absent_names"]
 
 SPARSE = "fields are dense: use a field of the whole shape, and a field of flags for what is active"
 SNODES = "sparse layouts: ti.root.dense(...).place(...) is there"
@@ -58,14 +58,41 @@ BY_REASON = {
 
 ABSENT = {name: reason for reason, names in BY_REASON.items() for name in names.split()}
 
+TREE = "fields are dense and have no tree"
+
+# Members of fields that are absent -> why.
+DENSE_MEMBERS = {"snode": TREE, "parent": TREE}
+# Members of fields and arrays with another spelling here -> the spelling.
+OTHER_MEMBERS = {
+    "Field.from_paddle": "`x.from_numpy`",
+    "Field.to_paddle": "`paddle.from_dlpack(x)`",
+    "Ndarray.get_type": "`x.dtype`, `x.element_shape`",
+    "MatrixField.get_scalar_field": "`x[..., i]` of `x.to_numpy()`",
+}
+
+
+class AbsentMember:
+    """A member that objects of the peers have, and those here lack. A use raises an AttributeError with the remedy."""
+
+    def __init__(self, name: str, remedy: str) -> None:
+        self.name, self.remedy = name, remedy.replace("`", "")
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(f"{owner.__name__}.{self.name} is absent in cuda_graphs.compat: {self.remedy}")
+
 
 def absent_names(module: str, prefix: str = "") -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module, which says why a name is absent."""
+    """Return the `__getattr__` of a module of this package, which says why a name is absent.
+
+    Args:
+        module: The name of the module below `cuda_graphs.compat`.
+        prefix: The path of the module in that of a peer, with a dot at its end.
+    """
 
     def refuse(name: str) -> Any:
         reason = ABSENT.get(prefix + name)
         if name.startswith("__") or reason is None:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise AttributeError(f"module 'cuda_graphs.compat.{module}' has no attribute {name!r}")
         raise AttributeError(f"{module}.{name} is absent in cuda_graphs.compat: {reason}")
 
     return refuse

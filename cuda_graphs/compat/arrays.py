@@ -16,6 +16,7 @@ from cuda_graphs.kernels.arrays.creation import field_maker, make_elements
 from cuda_graphs.kernels.arrays.ndarray import number_array
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 
+from .absent import DENSE_MEMBERS, OTHER_MEMBERS, AbsentMember
 from .elements import converted, peer_type, structure_element, vector_element
 
 __all__ = ["PeerField", "PeerNdarray", "PeerStructArray", "PeerStructField", "make_field", "make_ndarray"]
@@ -98,6 +99,13 @@ class PeerMembers:
                 f"to_torch(copy=False): the elements are on {shared.device}, not on {found.device}"
             )
         return found.clone() if copy and found is shared else found
+
+
+for absent, why in DENSE_MEMBERS.items():
+    setattr(PeerMembers, absent, AbsentMember(absent, why))
+for path, spelling in OTHER_MEMBERS.items():
+    absent = path.rpartition(".")[2]
+    setattr(PeerMembers, absent, AbsentMember(absent, f"use {spelling}"))
 
 
 class PeerNdarray(PeerMembers, cg.NDArray):  # type: ignore[misc]

@@ -12,8 +12,8 @@ from typing import Any
 
 import cuda_graphs as cg
 
-from .subgroups import Combine, added, greatest, greatest_of, lanes_with, least, least_of, word
-from .words import Inlined
+from .subgroups import NEUTRAL, Combine, added, lanes_with
+from .words import Inlined, for_kernels
 
 __all__ = ["NAMES"]
 
@@ -90,46 +90,37 @@ def radix_rank(
     return rank + excl_prefix[digit]
 
 
-def zero_of(dtype: Any) -> Any:
-    return 0
-
-
 def reduction(function: Any) -> Inlined:
     """Return a reduction of the library with the further arguments of the peers, which it does not need."""
 
     def reduce(value: Any, block_dim: cg.template = None, dtype: cg.template = None) -> Any:
         return function(value)
 
-    return word(reduce)
+    return for_kernels(reduce)
 
 
 def inclusive(op: Combine) -> Inlined:
     def scan(value: Any, block_dim: cg.template, dtype: cg.template) -> Any:
         return scanned(value, block_dim, op, dtype)
 
-    return word(scan)
+    return for_kernels(scan)
 
 
 def exclusive(op: Combine, first: Callable[[Any], Any]) -> Inlined:
     def scan(value: Any, block_dim: cg.template, dtype: cg.template) -> Any:
         return scanned_before(value, block_dim, op, cg.static(first(dtype)), dtype)
 
-    return word(scan)
+    return for_kernels(scan)
 
 
-# Operation -> its function of two values, the reduction of the library, and what an exclusive scan starts with.
-ROWS: dict[str, tuple[Combine, Any, Callable[[Any], Any]]] = {
-    "add": (added, cg.block.reduce_add, zero_of),
-    "min": (least, cg.block.reduce_min, greatest_of),
-    "max": (greatest, cg.block.reduce_max, least_of),
-}
+REDUCTIONS = {"add": cg.block.reduce_add, "min": cg.block.reduce_min, "max": cg.block.reduce_max}
 
 
 def rows() -> dict[str, Inlined]:
     """Return the reductions and scans by name."""
     found = {}
-    for name, (op, function, first) in ROWS.items():
-        found[f"reduce_{name}"] = found[f"reduce_all_{name}"] = reduction(function)
+    for name, (op, first) in NEUTRAL.items():
+        found[f"reduce_{name}"] = found[f"reduce_all_{name}"] = reduction(REDUCTIONS[name])
         found[f"inclusive_{name}"] = inclusive(op)
         found[f"exclusive_{name}"] = exclusive(op, first)
     return found
@@ -137,9 +128,9 @@ def rows() -> dict[str, Inlined]:
 
 NAMES: dict[str, Any] = {
     **rows(),
-    "radix_rank_match_atomic_or": word(radix_rank),
-    "reduce": word(reduced),
-    "reduce_all": word(reduced),
-    "inclusive_scan": word(scanned),
-    "exclusive_scan": word(scanned_before),
+    "radix_rank_match_atomic_or": for_kernels(radix_rank),
+    "reduce": for_kernels(reduced),
+    "reduce_all": for_kernels(reduced),
+    "inclusive_scan": for_kernels(scanned),
+    "exclusive_scan": for_kernels(scanned_before),
 }

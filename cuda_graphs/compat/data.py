@@ -177,15 +177,11 @@ class Node:
 
     def lazy_grad(self) -> None:
         """Give a gradient to all fields of floats that are placed and not used yet."""
-        for each in list(PLACED):
-            if each.found is None and has_floats(each.element):
-                each.add_partner("needs_grad")
+        add_partners("needs_grad")
 
     def lazy_dual(self) -> None:
         """Give a dual to all fields of floats that are placed and not used yet."""
-        for each in list(PLACED):
-            if each.found is None and has_floats(each.element):
-                each.add_partner("needs_dual")
+        add_partners("needs_dual")
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
@@ -199,11 +195,20 @@ class Node:
         return math.prod(self.extents.values())
 
 
+PLACED: WeakSet[UnplacedField] = WeakSet()
+
+
+def add_partners(option: str) -> None:
+    """Give all placed fields of floats that are not used yet a gradient ("needs_grad") or a dual ("needs_dual")."""
+    for each in list(PLACED):
+        if each.found is None and has_floats(each.element):
+            each.add_partner(option)
+
+
 def has_floats(element: Any) -> bool:
     """Return True for numbers and vectors that can have a gradient."""
     scalar = element.dtype if isinstance(element, VectorType) else element
     return getattr(scalar, "kind", None) == "float"
 
 
-PLACED: WeakSet[UnplacedField] = WeakSet()
 root = Node({})

@@ -8,8 +8,7 @@ from typing import Any
 
 import cuda_graphs as cg
 
-from .math import on_host
-from .words import Inlined
+from .words import for_kernels
 
 __all__ = ["eig", "make_spd", "polar_decompose", "solve", "svd", "sym_eig"]
 
@@ -62,7 +61,7 @@ def spd_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
     return scaled @ vectors.transpose()
 
 
-make_spd = Inlined(spd_of, on_host)
+make_spd = for_kernels(spd_of)
 svd, polar_decompose, eig, sym_eig, solve = (
-    Inlined(each, on_host) for each in (svd_of, polar_of, eig_of, sym_eig_of, solve_of)
+    for_kernels(each) for each in (svd_of, polar_of, eig_of, sym_eig_of, solve_of)
 )

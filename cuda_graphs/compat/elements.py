@@ -15,9 +15,8 @@ import numpy as np
 
 from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, f64, i64
 from cuda_graphs.compiler.language.annotations import VectorType
-from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
+from cuda_graphs.compiler.language.host_vectors import HostVector, swizzled
 
-from . import small_matrices
 from .program import settings
 
 __all__ = [
@@ -63,16 +62,16 @@ class PeerVector(HostVector):
         self._changed()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
-        if letters is None and not hasattr(type(self), name):
+        places = swizzled(name, len(self))
+        if places is not None:
+            np.ndarray.__setitem__(self, places, value)
+            self._changed()
+        elif hasattr(type(self), name):
+            object.__setattr__(self, name, value)
+        else:
             raise AttributeError(
                 f"a vector or matrix of {len(self)} components or rows has no member {name!r} to set"
             )
-        if letters is None:
-            object.__setattr__(self, name, value)
-        else:
-            np.ndarray.__setitem__(self, [letters.index(each) for each in name], value)
-            self._changed()
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
@@ -88,30 +87,6 @@ class PeerVector(HostVector):
     def fill(self, value: Any) -> None:
         """Set all components."""
         self[...] = value
-
-    def determinant(self) -> Any:
-        """Return the determinant of a square matrix.
-
-        Raises:
-            ValueError: The matrix is not square.
-        """
-        return small_matrices.determinant(self._square())
-
-    def inverse(self) -> Any:
-        """Return the inverse of a square matrix. Components of that of a small singular one are infinite or NaN.
-
-        Raises:
-            ValueError: The matrix is not square.
-        """
-        square = self._square()
-        return small_matrices.inverse(square.astype(np.result_type(square, np.float16))).view(PeerVector)
-
-    def _square(self) -> Any:
-        if self.ndim != 2 or self.n != self.m:
-            raise ValueError(
-                f"a square matrix has a determinant and an inverse, not one of shape {self.shape}"
-            )
-        return self.entries
 
     def to_list(self) -> Any:
         """Return the components as nested lists."""

@@ -18,9 +18,8 @@ from .program import Settings, settings, wait
 
 __all__ = ["Kernel", "data_oriented", "func", "kernel", "pyfunc", "real_func"]
 
-# Options of the peers' kernels without a meaning here.
 MOST_CALLS = 64  # calls of a real function inside one another
-IGNORED = ("pure", "fastcache")
+IGNORED = ("pure", "fastcache")  # options of the peers' kernels without a meaning here
 FLOW = {*graph_flow.__all__, "do_while"}  # the words of control flow between tasks
 
 
@@ -50,9 +49,7 @@ class Kernel:
         return {**self.options, "graph": False}
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        found = self.library_kernel()(*args, **keywords)
-        wait()
-        return result(found)
+        return finished(self.library_kernel()(*args, **keywords))
 
     def forget(self) -> None:
         """Drop the compiled code."""
@@ -65,11 +62,7 @@ class Kernel:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__wrapped"):
             raise AttributeError(name)
-        return (
-            waiting(getattr(self.library_kernel(), name))
-            if name == "grad"
-            else getattr(self.library_kernel(), name)
-        )
+        return member_of(self.library_kernel(), name)
 
 
 class BoundKernel:
@@ -81,24 +74,22 @@ class BoundKernel:
         self.bound = bound
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        found = self.bound(*args, **keywords)
-        wait()
-        return result(found)
+        return finished(self.bound(*args, **keywords))
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.bound, name)
-        return waiting(found) if name == "grad" else found
+        return member_of(self.bound, name)
 
 
-def waiting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose calls wait as those of kernels do."""
+def finished(found: Any) -> Any:
+    """Return the result of a call, after the wait where the program could see that the call returned early."""
+    wait()
+    return result(found)
 
-    def call(*args: Any, **keywords: Any) -> Any:
-        found = function(*args, **keywords)
-        wait()
-        return found
 
-    return call
+def member_of(kernel: Any, name: str) -> Any:
+    """Return a member of a kernel of the library. Calls of its gradient wait as those of the kernel do."""
+    found = getattr(kernel, name)
+    return (lambda *args, **keywords: finished(found(*args, **keywords))) if name == "grad" else found
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:

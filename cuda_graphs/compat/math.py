@@ -17,17 +17,12 @@ import cuda_graphs as cg
 from .absent import absent_names
 from .complex_numbers import cconj, cdiv, cexp, cinv, clog, cmul, cpow, csqrt
 from .elements import peer_type
-from .words import Inlined, Word
+from .words import Inlined, Word, for_kernels
 
 
-def by_components(numbers: Callable[..., Any], arrays: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the host that takes numbers, or vectors of one shape and numbers."""
-
-    def call(*args: Any) -> Any:
-        has_vectors = any(isinstance(each, np.ndarray) and each.ndim for each in args)
-        return functools.reduce(arrays, args) if has_vectors and len(args) > 1 else numbers(*args)
-
-    return call
+def of_all(pair: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return a function of the host that takes numbers and vectors of one shape, or a list of them."""
+    return lambda *args: functools.reduce(pair, args if len(args) > 1 else args[0])
 
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
@@ -39,8 +34,7 @@ mat2, mat3, mat4 = (peer_type(matrices(n, n, None)) for n in (2, 3, 4))
 ivec2, ivec3, ivec4 = (peer_type(vectors(n, cg.i32)) for n in (2, 3, 4))
 uvec2, uvec3, uvec4 = (peer_type(vectors(n, cg.u32)) for n in (2, 3, 4))
 abs, pow, round = builtins.abs, builtins.pow, Word(builtins.round, np.round)
-max = Word(builtins.max, by_components(builtins.max, np.maximum))
-min = Word(builtins.min, by_components(builtins.min, np.minimum))
+max, min = Word(builtins.max, of_all(np.maximum)), Word(builtins.min, of_all(np.minimum))
 
 acos, asin, atan2 = Word(cg.acos, np.arccos), Word(cg.asin, np.arcsin), Word(cg.atan2, np.arctan2)
 ceil, floor, fract = (
@@ -156,14 +150,8 @@ def rotation_of_axes(ang_x: Any, ang_y: Any, ang_z: Any) -> Any:
     return rotation_by_angles(ang_z, ang_x, ang_y)
 
 
-def on_host(*_: Any) -> Any:
-    raise RuntimeError("this function has a meaning in kernels only: call it in a kernel or a func")
-
-
-IN_KERNELS = (translate_by, scale_by, rotation_by_axis, rotation_by_angles, rotation_of_axes)
-translate, scale, rot_by_axis, rot_yaw_pitch_roll, rotation3d = (
-    Inlined(each, on_host) for each in IN_KERNELS
-)
+translate, scale, rot_by_axis = (for_kernels(each) for each in (translate_by, scale_by, rotation_by_axis))
+rot_yaw_pitch_roll, rotation3d = for_kernels(rotation_by_angles), for_kernels(rotation_of_axes)
 
 __all__ = [
     "abs", "acos", "asin", "atan2", "cconj", "cdiv", "ceil", "cexp", "cinv", "clamp", "clog", "clz", "cmul",

@@ -18,7 +18,7 @@ from .decompositions import eig, polar_decompose, solve, svd, sym_eig
 from .elements import PeerVector
 from .kernels import data_oriented, func, kernel, pyfunc, real_func
 from .math import acos, asin, atan2, ceil, cos, exp, floor, frexp, log, rsqrt, sin, sqrt, tan, tanh
-from .program import cpu, cuda, gpu, init, reset, sync, x64, x86_64
+from .program import cfg, cpu, cuda, gpu, init, reset, sync, x64, x86_64
 from .scalars import *  # noqa: F403
 from .scalars import NAMES
 from .simt import global_thread_idx
@@ -87,7 +87,8 @@ __all__ = [
     "Struct", "StructField", "Template", "Vector", "VectorNdarray", "abs", "acos", "ad", "asin",
     "assume_in_range", "atan2", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min",
     "atomic_mul", "atomic_or", "atomic_sub", "atomic_xor", "axes", "bit_cast", "bit_shr", "block_local",
-    "cache_read_only", "cast", "ceil", "cos", "cpu", "cuda", "data_oriented", "dataclass", "eig", "exp", "experimental",
+    "cache_read_only", "cast", "ceil", "cfg", "cos", "cpu", "cuda", "data_oriented", "dataclass", "eig", "exp",
+    "experimental",
     "field", "floor", "frexp", "func", "global_thread_idx", "gpu", "grouped", "i", "ij", "ijk", "ijkl", "ijl", "ik",
     "ikl", "il", "init", "j", "jk", "jkl", "jl", "k", "kernel", "kl", "l", "log", "loop_config",
     "loop_unique", "math", "max", "min", "ndarray", "ndrange", "one", "polar_decompose", "pow", "pyfunc",

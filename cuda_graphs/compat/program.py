@@ -15,6 +15,7 @@ from cuda_graphs.kernels.arrays.ndarray import has_views
 __all__ = [
     "IGNORED",
     "Settings",
+    "cfg",
     "cpu",
     "cuda",
     "gpu",
@@ -116,6 +117,40 @@ def init(
 def on_cpu() -> bool:
     """Return True if kernels run on the host driver."""
     return bool(cg.driver_info().kind == "host")
+
+
+class Config:
+    """The options that hold now, as programs read them: `if cfg.arch == cpu`."""
+
+    fast_math = False
+
+    @property
+    def arch(self) -> str:
+        """`cpu` or `cuda`: the driver that runs kernels."""
+        return cpu if on_cpu() else cuda
+
+    @property
+    def default_fp(self) -> Any:
+        """The type of floats of the last `init`."""
+        return settings().default_fp
+
+    @property
+    def default_ip(self) -> Any:
+        """The type of ints of the last `init`."""
+        return settings().default_ip
+
+    @property
+    def debug(self) -> bool:
+        """True if kernels check indices and assertions."""
+        return settings().debug
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"cfg.{name} is absent in cuda_graphs.compat: there are arch, default_fp, default_ip, debug and fast_math"
+        )
+
+
+cfg = Config()
 
 
 def reset() -> None:

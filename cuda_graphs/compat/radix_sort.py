@@ -13,8 +13,7 @@ from typing import Any
 
 import cuda_graphs as cg
 
-from .math import on_host
-from .words import Inlined
+from .words import Inlined, for_kernels
 
 __all__ = ["sort", "sort_scratch_slots"]
 
@@ -106,5 +105,5 @@ def slots_of(n: Any, log256_max_n: cg.template = None) -> Any:
     return RUNS + DIGITS * ((n + TILE - 1) // TILE)
 
 
-sort = Inlined(sort_in_kernel, on_host)
+sort = for_kernels(sort_in_kernel)
 sort_scratch_slots = Inlined(slots_of, slots_of)

@@ -15,18 +15,13 @@ from typing import Any
 
 import cuda_graphs as cg
 
-from .math import on_host
 from .radix_sort import unsigned_of
-from .subgroups import Combine, added, greatest, greatest_of, least, least_of, word
-from .words import Inlined
+from .subgroups import NEUTRAL, Combine
+from .words import Inlined, for_kernels
 
 __all__ = ["NAMES"]
 
 RUNS = 1024
-
-
-def zero_of(dtype: Any) -> Any:
-    return 0
 
 
 @cg.func
@@ -65,7 +60,7 @@ def scan_of(op: Combine, identity: Callable[[Any], Any]) -> Inlined:
                 out[i] = before
                 before = op(before, own)
 
-    return word(scan)
+    return for_kernels(scan)
 
 
 def reduction_of(op: Combine, identity: Callable[[Any], Any]) -> Inlined:
@@ -82,7 +77,7 @@ def reduction_of(op: Combine, identity: Callable[[Any], Any]) -> Inlined:
                 total = op(total, cg.bit_cast(scratch[run], dtype))
             out[0] = total
 
-    return word(reduce)
+    return for_kernels(reduce)
 
 
 @cg.func
@@ -157,17 +152,11 @@ def slots(n: Any, log256_max_n: cg.template = None) -> int:
     return RUNS
 
 
-# Operation -> its function of two values, and what leaves the other value as it is.
-ROWS: dict[str, tuple[Combine, Callable[[Any], Any]]] = {
-    "add": (added, zero_of),
-    "min": (least, greatest_of),
-    "max": (greatest, least_of),
-}
 NAMES: dict[str, Any] = {
-    **{f"reduce_{name}": reduction_of(*row) for name, row in ROWS.items()},
-    **{f"exclusive_scan_{name}": scan_of(*row) for name, row in ROWS.items()},
-    "select": Inlined(select, on_host),
-    "reduce_by_key_add": Inlined(reduce_by_key_add, on_host),
+    **{f"reduce_{name}": reduction_of(*row) for name, row in NEUTRAL.items()},
+    **{f"exclusive_scan_{name}": scan_of(*row) for name, row in NEUTRAL.items()},
+    "select": for_kernels(select),
+    "reduce_by_key_add": for_kernels(reduce_by_key_add),
     **{
         f"{name}_scratch_slots": Inlined(slots, slots)
         for name in ("reduce", "exclusive_scan", "select", "reduce_by_key")

@@ -10,8 +10,9 @@ import cuda_graphs as cg
 
 from . import blocks
 from .absent import absent_names
-from .subgroups import NAMES, lanes_with, word
+from .subgroups import NAMES, all_true, any_true, ballot, lanes_with
 from .warp_tiles import TileMaker
+from .words import for_kernels
 
 __all__ = [
     "Tile16x16",
@@ -35,11 +36,11 @@ def global_index() -> Any:
 
 
 def all_nonzero(mask: Any, predicate: Any) -> Any:
-    return cg.cast(cg.warp.all(predicate != 0), cg.i32)
+    return all_true(predicate)
 
 
 def any_nonzero(mask: Any, predicate: Any) -> Any:
-    return cg.cast(cg.warp.any(predicate != 0), cg.i32)
+    return any_true(predicate)
 
 
 def all_agree(mask: Any, predicate: Any) -> Any:
@@ -57,10 +58,6 @@ def block_any(predicate: Any) -> Any:
 
 def block_count(predicate: Any) -> Any:
     return cg.block.reduce_add(cg.cast(predicate != 0, cg.i32))
-
-
-def ballot(predicate: Any) -> Any:
-    return cg.warp.ballot(predicate != 0)
 
 
 def shuffled(mask: Any, value: Any, lane: Any) -> Any:
@@ -108,37 +105,37 @@ class Part:
         return self.__dict__["refuse"](name)
 
 
-global_thread_idx = word(global_index)
+global_thread_idx = for_kernels(global_index)
 block = Part(
     "simt.block",
-    SharedArray=word(shared_array),
+    SharedArray=for_kernels(shared_array),
     sync=cg.block.sync,
     mem_sync=cg.block.sync,
     mem_fence=cg.fence,
     thread_idx=cg.block.thread,
     global_thread_idx=global_thread_idx,
-    sync_all_nonzero=word(block_all),
-    sync_any_nonzero=word(block_any),
-    sync_count_nonzero=word(block_count),
+    sync_all_nonzero=for_kernels(block_all),
+    sync_any_nonzero=for_kernels(block_any),
+    sync_count_nonzero=for_kernels(block_count),
     **blocks.NAMES,
 )
 warp = Part(
     "simt.warp",
-    all_nonzero=word(all_nonzero),
-    any_nonzero=word(any_nonzero),
-    unique=word(all_agree),
-    ballot=word(ballot),
-    active_mask=word(active_mask),
-    match_any=word(match_any),
-    match_all=word(match_all),
-    shfl_sync_i32=word(shuffled),
-    shfl_sync_f32=word(shuffled),
-    shfl_up_i32=word(shuffled_up),
-    shfl_up_f32=word(shuffled_up),
-    shfl_down_i32=word(shuffled_down),
-    shfl_down_f32=word(shuffled_down),
-    shfl_xor_i32=word(shuffled_xor),
-    sync=word(synchronised),
+    all_nonzero=for_kernels(all_nonzero),
+    any_nonzero=for_kernels(any_nonzero),
+    unique=for_kernels(all_agree),
+    ballot=for_kernels(ballot),
+    active_mask=for_kernels(active_mask),
+    match_any=for_kernels(match_any),
+    match_all=for_kernels(match_all),
+    shfl_sync_i32=for_kernels(shuffled),
+    shfl_sync_f32=for_kernels(shuffled),
+    shfl_up_i32=for_kernels(shuffled_up),
+    shfl_up_f32=for_kernels(shuffled_up),
+    shfl_down_i32=for_kernels(shuffled_down),
+    shfl_down_f32=for_kernels(shuffled_down),
+    shfl_xor_i32=for_kernels(shuffled_xor),
+    sync=for_kernels(synchronised),
 )
 subgroup = Part("simt.subgroup", **NAMES)
 reductions = sorting = subgroup

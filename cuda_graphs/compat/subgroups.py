@@ -10,17 +10,11 @@ from typing import Any
 
 import cuda_graphs as cg
 
-from .math import on_host
-from .words import Inlined
+from .words import Inlined, for_kernels
 
-__all__ = ["NAMES", "greatest_of", "lanes_with", "least_of", "word"]
+__all__ = ["NAMES", "NEUTRAL", "Combine", "added", "all_true", "any_true", "ballot", "lanes_with"]
 
 Combine = Callable[[Any, Any], Any]
-
-
-def word(function: Callable[..., Any]) -> Inlined:
-    """Return a function for kernels only."""
-    return Inlined(function, on_host)
 
 
 def added(a: Any, b: Any) -> Any:
@@ -71,6 +65,19 @@ def greatest_of(dtype: Any) -> Any:
 def least_of(dtype: Any) -> Any:
     """Return the least number of a type, which changes no maximum."""
     return -math.inf if dtype.kind == "float" else dtype.minimum
+
+
+def nothing_of(dtype: Any) -> Any:
+    """Return the number that changes no sum."""
+    return 0
+
+
+# Operation -> its function of two values, and the number of a type that leaves the other value as it is.
+NEUTRAL: dict[str, tuple[Combine, Callable[[Any], Any]]] = {
+    "add": (added, nothing_of),
+    "min": (least, greatest_of),
+    "max": (greatest, least_of),
+}
 
 
 def greatest_like(value: Any) -> Any:
@@ -125,7 +132,7 @@ def of_warp_and_tile(collect: Callable[..., Any], combine: Combine) -> tuple[Inl
     def tiled(value: Any, log2_size: cg.template) -> Any:
         return collect(value, combine, log2_size)
 
-    return word(whole), word(tiled)
+    return for_kernels(whole), for_kernels(tiled)
 
 
 def exclusive(combine: Combine, first: Callable[[Any], Any]) -> tuple[Inlined, Inlined]:
@@ -137,7 +144,7 @@ def exclusive(combine: Combine, first: Callable[[Any], Any]) -> tuple[Inlined, I
     def tiled(value: Any, log2_size: cg.template) -> Any:
         return scanned_before(value, combine, first, log2_size)
 
-    return word(whole), word(tiled)
+    return for_kernels(whole), for_kernels(tiled)
 
 
 def segmented(value: Any, head_flag: Any, combine: cg.template, log2_size: cg.template) -> Any:
@@ -161,7 +168,7 @@ def segmented_reduction(combine: Combine) -> tuple[Inlined, Inlined]:
     def tiled(value: Any, head_flag: Any, log2_size: cg.template) -> Any:
         return segmented(value, head_flag, combine, log2_size)
 
-    return word(whole), word(tiled)
+    return for_kernels(whole), for_kernels(tiled)
 
 
 @cg.func
@@ -310,9 +317,9 @@ def pairs() -> dict[str, Inlined]:
 
 
 NAMES: dict[str, Any] = {
-    **{each.__name__: word(each) for each in FUNCTIONS},
+    **{each.__name__: for_kernels(each) for each in FUNCTIONS},
     **pairs(),
-    "ballot_full_subgroup": word(ballot),
+    "ballot_full_subgroup": for_kernels(ballot),
     "barrier": cg.warp.sync,
     "invocation_id": cg.warp.lane,
     "mem_fence": cg.fence,

@@ -136,7 +136,7 @@ class MatrixMaker(Maker):
     zero = Inlined(matrix_zero, lambda dt, n, m=1: on_host([[0] * m] * n, dt))
     one = Inlined(matrix_one, lambda dt, n, m=1: on_host([[1] * m] * n, dt))
     identity = Inlined(matrix_identity, lambda dt, n: on_host(np.eye(n, dtype=int), dt))
-    diag = Inlined(matrix_diag, lambda dim, val: on_host(np.eye(dim) * val))
+    diag = Inlined(matrix_diag, lambda dim, val: on_host(np.eye(dim, dtype=int) * val))
 
     @staticmethod
     def field(n: int, m: int, dtype: Any, shape: Any = None, **options: Any) -> Any:

@@ -20,7 +20,7 @@ from typing import Any
 import cuda_graphs as cg
 
 from .program import settings
-from .subgroups import word
+from .words import for_kernels
 
 __all__ = ["OuterProduct", "TileMaker"]
 
@@ -163,4 +163,4 @@ class TileMaker:
             tile.eye_()
             return tile
 
-        self.SIZE, self.zeros, self.eye = n, word(zeros), word(eye)
+        self.SIZE, self.zeros, self.eye = n, for_kernels(zeros), for_kernels(eye)

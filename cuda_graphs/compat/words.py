@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Inlined", "Word"]
+__all__ = ["Inlined", "Word", "for_kernels"]
 
 
 class Word:
@@ -36,3 +36,12 @@ class Inlined:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         return self.on_host(*args, **keywords)
+
+
+def for_kernels(function: Callable[..., Any]) -> Inlined:
+    """Return a function for kernels only. The host gets a RuntimeError."""
+    return Inlined(function, refused)
+
+
+def refused(*_: Any) -> Any:
+    raise RuntimeError("this function has a meaning in kernels only: call it in a kernel or a func")

@@ -295,6 +295,25 @@ def more_grad():
 
 
 @case
+def lazy_dual():
+    x, y, count = ti.field(ti.f32), ti.field(ti.f32), ti.field(ti.i32)
+    ti.root.dense(ti.i, 3).place(x, y, count)
+    ti.root.lazy_dual()
+
+    @ti.kernel
+    def cubes():
+        for i in x:
+            y[i] += x[i] ** 3
+
+    for i in range(3):
+        x[i] = i
+    with ti.ad.FwdMode(loss=y, param=x, seed=[1, 1, 1]):
+        cubes()
+    assert [y.dual[i] for i in range(3)] == [0, 3, 12]
+    assert not count.has_dual()
+
+
+@case
 def fwd():
     x = ti.field(ti.f32, (), needs_dual=True)
     y = ti.field(ti.f32, (), needs_dual=True)

@@ -366,9 +366,11 @@ def test_kernels_print_numbers_as_the_peers_do(capfd):
     def show(a: qd.f32, b: qd.f64, m: qd.math.mat2, v: qd.math.ivec2):
         print(a, b, a > 1, v)
         print(m, f"{a:.2f} {b}", sep=": ")
+        print((1, a), [v, v], f"{[1, 2]}")
 
     show(1.5, 0.1, qd.Matrix([[1, 2], [3, 4.25]]), qd.Vector([1, 2]))
     qd.sync()
     wanted = "1.500000 0.100000000000 1 [1, 2]\n"
     wanted += "[[1.000000, 2.000000], [3.000000, 4.250000]]: 1.50 0.100000000000\n"
+    wanted += "[1, 1.500000] [[1, 2], [1, 2]] [1, 2]\n"
     assert capfd.readouterr().out == wanted

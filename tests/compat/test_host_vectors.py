@@ -111,6 +111,20 @@ def test_round_takes_vectors():
     assert rounded([1.6, -2.3]).to_list() == [2, -2]
 
 
+def test_numbers_of_the_host_have_the_wider_type():
+    found = [qd.max(1, 2.0), qd.max(3, 2.0), qd.min(1, 2), qd.max(1, 5, 2.5), qd.min(True, False)]
+    assert [(each, type(each)) for each in found] == [
+        (2.0, float), (3.0, float), (1, int), (5.0, float), (False, bool)
+    ]  # fmt: skip
+    assert qd.max(qd.Vector([1, 5]), 2, qd.Vector([3, 0])).to_list() == [3, 5]
+
+
+@pytest.mark.parametrize("value", [3, 2.5])
+def test_diagonals_keep_the_type_of_their_number(value):
+    found = qd.Matrix.diag(2, value).to_list()
+    assert found == [[value, 0], [0, value]] and type(found[0][0]) is type(value)
+
+
 def test_determinants_and_inverses_are_exact_where_their_numbers_are():
     m = qd.Matrix([[1, 2], [3, 4]])
     assert (m.determinant(), m.inverse().to_list()) == (-2, [[-2, 1], [1.5, -0.5]])

@@ -84,8 +84,11 @@ def test_absent_names_say_why(name):
 
 
 def test_names_that_neither_peer_has_are_usual_errors():
-    with pytest.raises(AttributeError, match="no attribute 'flield'"):
-        ti.flield  # noqa: B018
+    for module, name in ((ti, "taichi"), (tm, "math")):
+        with pytest.raises(
+            AttributeError, match=f"module 'cuda_graphs.compat.{name}' has no attribute 'flield'"
+        ):
+            module.flield  # noqa: B018
     assert not hasattr(tm, "__wrapped__")
 
 
@@ -513,3 +516,29 @@ def test_last_block_to_end_sees_what_all_blocks_wrote_before_their_fences():
 
     total()
     assert out[None] == np.arange(blocks * block).sum()
+
+
+@pytest.mark.parametrize(
+    "name", ["snode", "parent", "get_scalar_field", "to_paddle", "from_paddle", "get_type"]
+)
+def test_absent_members_of_fields_and_arrays_say_what_to_use(name):
+    for owner in (ti.Matrix.field(2, 2, ti.f32, shape=3), ti.ndarray(ti.f32, 3)):
+        with pytest.raises(
+            AttributeError, match=rf"\.{name} is absent in cuda_graphs.compat: (use|fields are dense)"
+        ):
+            getattr(owner, name)
+        assert not hasattr(owner, name)
+
+
+def test_cfg_has_the_options_that_hold(device):
+    ti.init(default_fp=ti.f64, debug=True)
+    assert ti.cfg.arch == (ti.cpu if cg.driver_info().kind == "host" else ti.cuda)
+    assert (ti.cfg.default_fp, ti.cfg.default_ip, ti.cfg.debug, ti.cfg.fast_math) == (
+        ti.f64,
+        ti.i32,
+        True,
+        False,
+    )
+    assert qd.lang.impl.current_cfg() is qd.cfg
+    with pytest.raises(AttributeError, match=r"cfg\.opt_level is absent .*: there are arch, default_fp"):
+        ti.cfg.opt_level  # noqa: B018

@@ -108,6 +108,23 @@ def test_types_of_numbers_and_vectors_are_known_when_compiling():
     np.testing.assert_array_equal(found["k"], np.full(4, 3))
 
 
+def test_components_of_constant_vectors_are_known_when_compiling():
+    corner = vec(2, i32)(1, 2)
+
+    def kernel(x: ndarray(i32, 1)):
+        for offset in cg.static(cg.grouped(cg.ndrange(3, 3))):
+            if cg.static(offset[0] == 0 and offset.y > 1):
+                x[0] += 1
+            if cg.static(offset.sum() == 2 and (offset != corner)):
+                x[1] += 1
+            if cg.static(offset == corner):
+                x[2] += 10 * offset.x + cg.static(offset).y
+        x[3] = cg.static(corner[1] + corner.n)
+
+    found = run_all(kernel, x=np.zeros(4, np.int32))
+    np.testing.assert_array_equal(found["x"], [1, 3, 12, 4])
+
+
 def test_fences_are_accepted_on_all_targets():
     def kernel(x: ndarray(f32, 1), y: ndarray(f32, 1)):
         for i in x:

@@ -71,6 +71,35 @@ def test_bits_are_those_of_the_formulas(n, scalar):
     np.testing.assert_array_equal(numbers[:, 2:], reciprocal[:, None] * vectors)
 
 
+@pytest.mark.parametrize("scalar", FLOATS, ids=str)
+@pytest.mark.parametrize("n", SIZES)
+def test_values_on_the_host_have_the_bits_of_kernels(n, scalar):
+    m = np.random.default_rng(13).standard_normal((COUNT, n, n)).astype(scalar.dtype)
+    m[0] = 0  # singular
+    inverses, numbers = computed(m, np.ones((COUNT, 3)), scalar)
+    on_host = [cg.mat(n, n, scalar)(each) for each in m]
+    np.testing.assert_array_equal([each.inverse() for each in on_host], inverses)
+    np.testing.assert_array_equal([each.determinant() for each in on_host], numbers[:, 0])
+    assert all(type(each.determinant()) is type(m[0, 0, 0]) for each in on_host)
+
+
+def test_larger_matrices_have_inverses_on_the_host():
+    numbers = np.random.default_rng(14).uniform(-1, 1, (12, 12))
+    m = cg.mat(12, 12, cg.f64)(numbers)
+    assert np.allclose(m.inverse(), np.linalg.inv(numbers), rtol=1e-10)
+    assert m.determinant() == pytest.approx(np.linalg.det(numbers), rel=1e-12)
+    with pytest.raises(np.linalg.LinAlgError, match=r"[Ss]ingular"):
+        cg.mat(12, 12, cg.f64)(1).inverse()
+
+
+def test_matrices_with_an_inverse_are_square():
+    for method in (cg.mat(2, 3, cg.f32)(1).determinant, cg.vec3(1).inverse):
+        with pytest.raises(
+            ValueError, match="a square matrix has a determinant and an inverse, not one of shape"
+        ):
+            method()
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_inverses_and_determinants_are_those_of_numpy(n):
     m = np.random.default_rng(12).standard_normal((COUNT, n, n)) + 3 * np.eye(n)

@@ -165,7 +165,7 @@ ORDER = {
     ],
     "compat": [
         "__init__",
-        ("program", "small_matrices"),
+        "program",
         "elements",
         ("absent", "array_kinds", "arrays", "levels", "scalars", "words"),
         ("complex_numbers", "data", "dispatch", "kernels"),

@@ -10,6 +10,7 @@ Other rooms may import:
     decompositions  of matrices, in the language
     quaternions   in the language
     graph_flow    control flow between tasks
+    cofactors     determinants and inverses of small matrices
     host_vectors  vectors and matrices on the host
     annotations   declarations of parameters, and their Specs
     declarations  names that declare parameters, for the compiler and for type checkers

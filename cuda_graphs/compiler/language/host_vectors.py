@@ -12,9 +12,17 @@ import numpy as np
 from cuda_graphs.compiler.ir.scalars import cast, scalar
 from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, f64
 
-__all__ = ["SWIZZLES", "HostVector", "host_vector"]
+from . import cofactors
+
+__all__ = ["SWIZZLES", "HostVector", "host_vector", "swizzled"]
 
 SWIZZLES = ("xyzw", "rgba", "stpq")  # names of the components: of a point, a colour, a texture coordinate
+
+
+def swizzled(name: str, count: int) -> list[int] | None:
+    """Return the places of the components that `xy` or `rgb` names in a vector of `count`; None for other names."""
+    letters = next((each for each in SWIZZLES if name and set(name) <= set(each[:count])), None)
+    return None if letters is None else [letters.index(each) for each in name]
 
 
 class HostVector(np.ndarray[Any, Any]):
@@ -27,10 +35,9 @@ class HostVector(np.ndarray[Any, Any]):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
-        if letters is None or name.startswith("_"):
+        places = swizzled(name, len(self))
+        if places is None:
             raise AttributeError(f"{self!r} has no member {name!r}")
-        places = [letters.index(each) for each in name]
         return self[places[0] if len(name) == 1 else places]
 
     def in_kernels(self) -> HostVector:
@@ -146,12 +153,44 @@ class HostVector(np.ndarray[Any, Any]):
         return (self - other).norm()
 
     def determinant(self) -> Any:
-        """Return the determinant of a square matrix."""
-        return np.linalg.det(self)
+        """Return the determinant of a square matrix, up to 4 x 4 as in kernels.
+
+        Raises:
+            ValueError: The matrix is not square.
+        """
+        m = self._square()
+        if len(m) > cofactors.MOST_ROWS:
+            return np.linalg.det(m)
+        with np.errstate(all="ignore"):
+            return cofactors.determinant(tuple(map(tuple, m)), cofactors.NUMBERS)
 
     def inverse(self) -> Any:
-        """Return the inverse of a square matrix."""
-        return np.linalg.inv(self).view(type(self))
+        """Return the inverse of a square matrix, up to 4 x 4 as in kernels. That of integers is one of floats.
+
+        Components of the inverse of a singular matrix up to 4 x 4 are infinite or NaN.
+
+        Raises:
+            ValueError: The matrix is not square.
+            numpy.linalg.LinAlgError: A larger matrix is singular.
+        """
+        m = self._square()
+        if m.dtype.kind in "biu":
+            m = m.astype(np.float64)
+        if len(m) > cofactors.MOST_ROWS:
+            return np.linalg.inv(m).view(type(self))
+        rows = tuple(map(tuple, m))
+        with np.errstate(all="ignore"):
+            factor = 1 / cofactors.determinant(rows, cofactors.NUMBERS)
+            scaled = factor if len(m) == 1 else factor * np.array(cofactors.adjugate(rows, cofactors.NUMBERS))
+        return np.reshape(scaled, m.shape).view(type(self))
+
+    def _square(self) -> np.ndarray[Any, Any]:
+        """Return the components of a square matrix, or raise."""
+        if self.ndim != 2 or self.n != self.m:
+            raise ValueError(
+                f"a square matrix has a determinant and an inverse, not one of shape {self.shape}"
+            )
+        return self.view(np.ndarray)
 
     def cast(self, dtype: ScalarType) -> Any:
         """Return the components converted to another type, as in kernels."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,16 @@ def detached(tensor: Any) -> Any:
 def gradient_of(tensor: Any, path: str) -> Any:
     """Return the tensor with the gradient; a missing gradient is made with zeros.
 
+    A result of an operation has the gradient that the program gave it, as in a `backward` that calls a kernel.
+
     Raises:
-        ValueError: `tensor` is the result of an operation, and so has no gradient.
+        ValueError: `tensor` is the result of an operation, and has no gradient.
     """
     if not tensor.is_leaf:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch warns where there is none
+            if tensor.grad is not None:
+                return tensor.grad
         raise ValueError(
             f"parameter {path!r} is a tensor that an operation made, and such a tensor keeps no gradient: pass "
             "x.detach().requires_grad_(), or let torch.autograd call the kernel (cg.interop.torch)"

@@ -132,6 +132,27 @@ def test_tensor_that_keeps_no_gradient_is_refused(tensor):
         squares.grad(doubled, y)
 
 
+def test_result_of_an_operation_has_the_gradient_that_the_program_sets(tensor):
+    class Squares(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = torch.zeros((), dtype=x.dtype, device=x.device)
+            ctx.save_for_backward(x, y)
+            squares(x, y)
+            return y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            x, y = ctx.saved_tensors
+            y.grad, x.grad = gradient.contiguous(), torch.zeros_like(x)
+            squares.grad(x, y)
+            return x.grad
+
+    x = tensor(START)
+    Squares.apply(2 * x).backward()
+    np.testing.assert_allclose(numbers(x.grad), 8 * np.array(START))
+
+
 def test_a_tensor_with_gaps_is_read_where_it_is_copied():
     x = torch.tensor([[v, 9.0] for v in START], dtype=torch.float64)[:, 0].requires_grad_()
     y = cg.ndarray(f64, (), needs_grad=True)

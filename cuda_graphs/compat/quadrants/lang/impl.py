@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import cuda_graphs as cg
 
-from ...program import Settings, settings, sync
+from ...program import Config, cfg, sync
 
-__all__ = ["PyQuadrants", "get_max_shared_memory_bytes", "get_runtime"]
+__all__ = ["PyQuadrants", "current_cfg", "get_max_shared_memory_bytes", "get_runtime"]
 
 
 class PyQuadrants:
@@ -29,16 +29,21 @@ class PyQuadrants:
     @property
     def default_fp(self) -> object:
         """The type of floats of the last `init`."""
-        return settings().default_fp
+        return cfg.default_fp
 
     @property
     def default_ip(self) -> object:
         """The type of ints of the last `init`."""
-        return settings().default_ip
+        return cfg.default_ip
 
 
 runtime = PyQuadrants()
 runtime.prog = runtime
+
+
+def current_cfg() -> Config:
+    """Return the options that hold now."""
+    return cfg
 
 
 def get_runtime() -> PyQuadrants:

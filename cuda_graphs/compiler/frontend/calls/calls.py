@@ -22,9 +22,10 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
+from cuda_graphs.compiler.frontend.expressions.construction import make_vector
 from cuda_graphs.compiler.frontend.expressions.expressions import parts_of_starred
 from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS
-from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value, make_vector
+from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
 from cuda_graphs.compiler.frontend.expressions.operators import special_method
 from cuda_graphs.compiler.frontend.expressions.struct_elements import arrays_in, extents_of, is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -79,12 +80,15 @@ from .vectors import matrix, method, vector, vector_type
 
 
 def call(frame: Frame, node: ast.Call) -> Any:
-    """Translate a call."""
+    """Translate a call.
+
+    Inlined functions call this function at each level, so further functions between the levels would make the stack of
+    Python too deep for functions that may be inlined in one another.
+    """
     function = frame.visit(node.func)
     function = function.value if isinstance(function, Static) else function
-    function = getattr(
-        function, "__cuda_graphs_word__", function
-    )  # another name of a function of the language
+    # Another name of a function of the language has the function as an attribute.
+    function = getattr(function, "__cuda_graphs_word__", function)
     loc = frame.builder.loc
     if is_hashable(function) and function in SPECIAL:
         for each in node.keywords:
@@ -94,22 +98,23 @@ def call(frame: Frame, node: ast.Call) -> Any:
     is_exact = converts(function) or is_struct(function) or (is_hashable(function) and function in ON_NUMBERS)
     args, keywords = arguments(frame, node, frame.visit_number if is_exact else frame.visit)
     frame.builder.loc = loc
-    if isinstance(function, ScalarType):
-        function = TypeOf(function)
-    if isinstance(function, TypeOf):
-        return convert(frame, function.type, *args, literal=is_literal(node))
-    if isinstance(function, VectorType):
-        return make_vector(frame, normal_annotation(function, frame.rules), *args)
-    if is_struct(function):
-        return make_struct(frame, function, args, keywords)
-    if isinstance(function, Bound) and isinstance(function.owner, dict):
-        return dict_method(frame, function, args, keywords)
-    if isinstance(function, Bound) and isinstance(function.owner, ListName):
-        return list_method(frame, function, args, keywords)
-    if isinstance(function, Bound):
-        return method(frame, function, args, keywords)
-    if isinstance(function, HostMember):
-        return host_call(frame, node, function, args, keywords)
+    match function:
+        case ScalarType():
+            return convert(frame, function, *args, literal=is_literal(node))
+        case TypeOf():
+            return convert(frame, function.type, *args, literal=is_literal(node))
+        case VectorType():
+            return make_vector(frame, normal_annotation(function, frame.rules), *args)
+        case _ if is_struct(function):
+            return make_struct(frame, function, args, keywords)
+        case Bound(owner=dict()):
+            return dict_method(frame, function, args, keywords)
+        case Bound(owner=ListName()):
+            return list_method(frame, function, args, keywords)
+        case Bound():
+            return method(frame, function, args, keywords)
+        case HostMember():
+            return host_call(frame, node, function, args, keywords)
     row = BUILTINS.get(function) if callable(function) and is_hashable(function) else None
     inner: Any = None if row else getattr(function, "__cuda_graphs_func__", None)
     if isinstance(function, OwnMethod):  # a method of the same object as the kernel
@@ -128,25 +133,38 @@ def call(frame: Frame, node: ast.Call) -> Any:
         args.insert(0, function.__self__)  # an object from outside, known at compile time
     if inner is not None:
         return inline(frame, inner, args, keywords)
+    refuse_host_functions(frame, node, function)
+    if row is None:
+        return run_python(frame, ast.unparse(node.func), function, args, keywords)
+    return row_call(frame, node, row, args, keywords)
+
+
+def refuse_host_functions(frame: Frame, node: ast.Call, function: Any) -> None:
+    """Raise for kernels, and for methods of objects that add nodes but are no parameters."""
     if hasattr(function, "__cuda_graph_check__"):
         raise compile_error(
-            CompileSyntaxError, loc, f"{ast.unparse(node.func)} belongs to an object from outside of the kernel",
+            CompileSyntaxError, frame.builder.loc,
+            f"{ast.unparse(node.func)} belongs to an object from outside of the kernel",
             "pass the object as a parameter, whose annotation is its class, as in comm: cg.distributed.Communicator",
         )  # fmt: skip
     if hasattr(function, "__cuda_graph_emit__"):
         raise compile_error(
-            CompileSyntaxError, loc, f"the kernel {ast.unparse(node.func)} is called in a kernel",
+            CompileSyntaxError, frame.builder.loc, f"the kernel {ast.unparse(node.func)} is called in a kernel",
             "make what both need a @cg.func and call that",
         )  # fmt: skip
-    if row is None:
-        return run_python(frame, ast.unparse(node.func), function, args, keywords)
+
+
+def row_call(
+    frame: Frame, node: ast.Call, row: Callable[..., Any], args: list[Any], keywords: dict[str, Any]
+) -> Any:
+    """Translate the call of a function of the language."""
     frame.is_lone = frame.lone_call is node
     try:
         inspect.signature(row).bind(frame, *args, **keywords)
     except TypeError as error:
         raise compile_error(
             CompileArgumentError,
-            loc,
+            frame.builder.loc,
             f"{ast.unparse(node.func)}: {error}",
             "see the language reference for its arguments",
         ) from None

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from cuda_graphs.compiler.errors import CompileArgumentError, CompileTypeError, compile_error
-from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value, make_vector
+from cuda_graphs.compiler.frontend.expressions.construction import make_vector
+from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
 from cuda_graphs.compiler.frontend.expressions.numbers import in_type, is_source_number
 from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -73,7 +74,7 @@ def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
         ndim = len(extents_of(frame, value))
         return kind.ndim in (None, ndim) and (kind.struct is value.cls or kind == NDArray(None, kind.ndim))
     if isinstance(kind, NDArray):
-        return is_array(kind, value) if isinstance(value, ir.Array) else kind.optional and value is None
+        return matches_array(kind, value) if isinstance(value, ir.Array) else kind.optional and value is None
     if is_host_object(kind):
         return isinstance(value, HostObject) and issubclass(value.cls, kind)
     if kind is SimpleNamespace:
@@ -86,7 +87,7 @@ def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
     )  # fmt: skip
 
 
-def is_array(kind: NDArray, array: ir.Array) -> bool:
+def matches_array(kind: NDArray, array: ir.Array) -> bool:
     """Return whether an array is what its annotation declares."""
     return (
         kind.struct is None
@@ -135,8 +136,6 @@ def member(frame: Frame, cls: Any, field: dataclasses.Field[Any], given: dict[st
         return constant_struct(frame, value)
     if is_template(kind):
         return value
-    if isinstance(kind, ScalarType) and is_source_number(value):
-        return in_type(frame, what, value, kind)
     return convert_to_declared(frame, kind, value, what)
 
 

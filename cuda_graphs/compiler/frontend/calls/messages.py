@@ -74,14 +74,18 @@ def shown(found: Any, conversion: str | None) -> Any:
 
 
 def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
-    """Return the parts of a text, a number or a vector."""
+    """Return the parts of a text, a number or a vector. The peers print tuples and lists as vectors."""
     value = frame.read(found)
     if isinstance(value, str):
         return [value]
-    if not isinstance(value, Vector):
+    if isinstance(value, tuple) and value and frame.rules.lenient:
+        inside = value
+    elif isinstance(value, Vector):
+        inside = value.components  # of a matrix: rows
+    else:
         return [number_part(frame, value, form)]
     parts: list[Any] = []
-    for each in value.components:  # of a matrix: rows
+    for each in inside:
         parts += [", " if parts else "[", *value_parts(frame, each, form)]
     return [*parts, "]"]
 

@@ -21,6 +21,7 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
+from cuda_graphs.compiler.frontend.expressions.static_loops import is_constant
 from cuda_graphs.compiler.frontend.expressions.struct_elements import is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
@@ -35,10 +36,11 @@ from cuda_graphs.compiler.frontend.frame.values import (
     VectorElement,
 )
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.free_names import dotted
 from cuda_graphs.compiler.language.free_names import is_array as is_array_outside
+from cuda_graphs.compiler.language.host_vectors import HostVector, host_vector
 from cuda_graphs.compiler.language.intrinsics import inside_static
 
 
@@ -265,9 +267,25 @@ def as_python(frame: Frame, found: Any) -> Any:
         return KnownStruct(found.cls, members)
     if isinstance(found, ir.Array):
         return KnownArray(found)
-    if isinstance(found, (Vector, VectorElement)):
-        return KnownVector(found if isinstance(found, Vector) else found.elements)
+    if isinstance(found, VectorElement):
+        return KnownVector(found.elements)
+    if isinstance(found, Vector):
+        constants = constants_of(found)
+        return KnownVector(found) if constants is None else constants
     return python_value(frame, found)
+
+
+def constants_of(vector: Vector) -> HostVector | None:
+    """Return a vector of constants of one type as it is on the host; None for other vectors."""
+    # Numbers of the source have no type of their own.
+    if vector.numbers or not is_constant(vector):
+        return None
+    leaves = vector.leaves()
+    kinds = {each.type for each in leaves}
+    if len(kinds) > 1:
+        return None
+    found = host_vector(*kinds, vector.shape, [each.value for each in leaves])
+    return found if BY_DTYPE.get(found.dtype.str) in kinds else None  # NumPy has no bf16
 
 
 def static_assert(frame: Frame, node: ast.Call) -> None:

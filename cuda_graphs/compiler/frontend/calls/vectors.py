@@ -14,8 +14,9 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.assignment import assign_lvalue
+from cuda_graphs.compiler.frontend.expressions.construction import filled, make_vector
 from cuda_graphs.compiler.frontend.expressions.linear import CHANGES, METHODS, WITH_EPS
-from cuda_graphs.compiler.frontend.expressions.lvalues import filled, make_vector, python_value
+from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,

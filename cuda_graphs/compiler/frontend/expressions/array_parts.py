@@ -13,7 +13,7 @@ from cuda_graphs.compiler.frontend.frame.values import ArrayPart, Bounds
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32, i64, promote
 
-from .lvalues import element, extent, flat_index, integer
+from .lvalues import element, extent, flat_index, integer, require_indices
 
 __all__ = ["array_part", "bounds_of", "has_bounds", "part_element", "shape_of_part"]
 
@@ -42,13 +42,8 @@ def array_part(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> ArrayPa
     places: list[Any] = []
     for each in index:
         places += [each] if isinstance(each, Bounds) else flat_index(frame, (each,))
-    count = array.ndim - len(array.inner)
-    if len(places) != count:
-        raise compile_error(
-            CompileIndexError, frame.builder.loc,
-            f"{array.path!r} has {count} dimension{'s' * (count != 1)} and {len(places)} were indexed",
-            "give one index or slice for each dimension",
-        )  # fmt: skip
+    remedy = "give one index or slice for each dimension"
+    require_indices(frame, array.path, array.ndim - len(array.inner), places, remedy)
     if array.offset is not None:
         raise compile_error(
             CompileIndexError, frame.builder.loc, f"{array.path!r} has an offset, and so no slices",

@@ -35,8 +35,8 @@ from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.free_names import dotted
 from cuda_graphs.compiler.language.structs import is_unnamed
 
+from .construction import make_vector
 from .indices import index_of
-from .lvalues import make_vector
 from .numbers import exact_number, in_type, is_source_number, source_type
 from .operators import special_method
 
@@ -224,28 +224,44 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
     """Return the place of an assignment target: a Local, an Element, or a Vector of them."""
     frame.at(node)
     if isinstance(node, ast.Name):
-        scope = frame.scope.find(node.id)
-        if scope is None:
-            raise compile_error(
-                CompileNameError,
-                frame.builder.loc,
-                f"name {node.id!r} is not defined here",
-                "assign it first",
-            )
-        found = scope.names[node.id]
-        if node.id in frame.parameters and not isinstance(found, ir.Local):
-            raise compile_error(
-                CompileImmutableError, frame.builder.loc,
-                f"{node.id!r} is a parameter of the kernel, which is immutable",
-                f"write a loop over its elements: for i in {node.id}: {node.id}[i] = ..."
-                if isinstance(found, ir.Array)
-                else f"assign to a new name: {node.id}_ = ...",
-            )  # fmt: skip
+        found = named_place(frame, node.id)
     else:
         refuse_dict(frame, node)
         found = frame.visit(node)
     if isinstance(found, VectorElement):
         return found.elements
+    refuse_immutable(frame, node, found)
+    refuse_value(frame, node, found)
+    if isinstance(found, Vector) and len(set(map(id, found.components))) < len(found.components):
+        raise compile_error(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{ast.unparse(node)!r} names a component twice, which takes one value",
+            "name each component once",
+        )
+    return found
+
+
+def named_place(frame: Frame, name: str) -> Any:
+    """Return what a name stands for that is assigned to, or raise for names without a place."""
+    scope = frame.scope.find(name)
+    if scope is None:
+        raise compile_error(
+            CompileNameError, frame.builder.loc, f"name {name!r} is not defined here", "assign it first"
+        )
+    found = scope.names[name]
+    if name in frame.parameters and not isinstance(found, ir.Local):
+        raise compile_error(
+            CompileImmutableError, frame.builder.loc, f"{name!r} is a parameter of the kernel, which is immutable",
+            f"write a loop over its elements: for i in {name}: {name}[i] = ..."
+            if isinstance(found, ir.Array)
+            else f"assign to a new name: {name}_ = ...",
+        )  # fmt: skip
+    return found
+
+
+def refuse_immutable(frame: Frame, node: ast.expr, found: Any) -> None:
+    """Raise for loop variables, parameters, and members of structures that are no places."""
     leaf = found.leaves()[0] if isinstance(found, Vector) else found
     leaf = leaf.leaf() if isinstance(leaf, Component) else leaf
     if isinstance(leaf, (ir.LoopIndex, ir.Param)) or (isinstance(node, ast.Name) and isinstance(leaf, ir.Op)):
@@ -265,6 +281,10 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
             "write to an element of an array in it, or return the value and assign it outside of the kernel",
         )
+
+
+def refuse_value(frame: Frame, node: ast.expr, found: Any) -> None:
+    """Raise for parts of arrays, and for values."""
     if isinstance(found, ArrayPart):
         raise compile_error(
             CompileSyntaxError, frame.builder.loc, f"cannot assign a number or vector to {describe(found)}",
@@ -280,14 +300,6 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             if is_item
             else "assign to a variable, an element x[i] or a component v.x",
         )
-    if isinstance(found, Vector) and len(set(map(id, found.components))) < len(found.components):
-        raise compile_error(
-            CompileSyntaxError,
-            frame.builder.loc,
-            f"{ast.unparse(node)!r} names a component twice, which takes one value",
-            "name each component once",
-        )
-    return found
 
 
 def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:

@@ -20,7 +20,8 @@ from cuda_graphs.compiler.frontend.frame.weak_types import join
 from cuda_graphs.compiler.ir import ir
 
 from .arithmetic import operands
-from .lvalues import broadcast, filled
+from .construction import filled
+from .lvalues import broadcast
 from .membership import MEMBERSHIP, membership
 from .merging import is_number, merged, zero
 from .operators import compare_structs

@@ -14,8 +14,10 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Vector, describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import bool_, f32, i32
+from cuda_graphs.compiler.language import cofactors
 
-from .lvalues import broadcast, make_vector
+from .construction import make_vector
+from .lvalues import broadcast
 
 
 def added(frame: Frame, numbers: Iterable[ir.Value]) -> ir.Value:
@@ -123,46 +125,39 @@ def matmul(frame: Frame, a: Any, b: Any) -> Any:
     return Vector(tuple(Vector(tuple(dot(frame, row, column) for column in columns)) for row in a.components))
 
 
-def around(parts: tuple[Any, ...], i: int) -> tuple[Any, ...]:
-    """Return the parts after part i, and then those before it."""
-    return parts[i + 1 :] + parts[:i]
-
-
-def cofactor(frame: Frame, a: Vector, i: int, j: int) -> ir.Value:
-    """Return the derivative of the determinant with respect to an element.
-
-    The minor has its rows and columns in the order around the matrix, so signs alternate in matrices of even size only.
-    """
-    minor = Vector(tuple(Vector(around(row.components, j)) for row in around(a.components, i)))
-    found = determinant(frame, minor)
-    alternates = a.shape[0] % 2 == 0 and (i + j) % 2 == 1
-    return frame.builder.op("neg", found) if alternates else found
-
-
 def determinant(frame: Frame, a: Vector) -> ir.Value:
-    """Return the determinant of a square matrix up to 4 x 4, by expansion along the first column."""
-    if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
+    """Return the determinant of a square matrix up to 4 x 4."""
+    return cofactors.determinant(square_rows(frame, a), arithmetic(frame))
+
+
+def inverse(frame: Frame, a: Vector) -> Vector:
+    """Return the inverse of a square matrix up to 4 x 4: the cofactors, times the reciprocal of the determinant."""
+    rows = square_rows(frame, a)
+    factor = reciprocal(frame, determinant(frame, a))
+    if len(rows) == 1:
+        return Vector((Vector((factor,)),))
+    return scaled(frame, factor, Vector(tuple(map(Vector, cofactors.adjugate(rows, arithmetic(frame))))))
+
+
+def square_rows(frame: Frame, a: Vector) -> tuple[tuple[ir.Value, ...], ...]:
+    """Return the numbers of a square matrix up to 4 x 4, by rows, or raise."""
+    if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > cofactors.MOST_ROWS:
         raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"a square matrix up to 4 x 4 is needed, not {a.shape}",
             "make it cg.mat(n, n) with n up to 4",
         )
-    first = [row.components[0] for row in a.components]
-    if len(first) == 1:
-        return first[0]
-    terms = (frame.builder.binary("Mult", entry, cofactor(frame, a, i, 0)) for i, entry in enumerate(first))
-    return added(frame, terms)
+    return tuple(row.components for row in a.components)
 
 
-def inverse(frame: Frame, a: Vector) -> Vector:
-    """Return the inverse of a square matrix up to 4 x 4: the cofactors, times the reciprocal of the determinant."""
-    factor = reciprocal(frame, determinant(frame, a))
-    places = range(a.shape[0])
-    if len(places) == 1:
-        return Vector((Vector((factor,)),))
-    return scaled(
-        frame, factor, Vector(tuple(Vector(tuple(cofactor(frame, a, j, i) for j in places)) for i in places))
+def arithmetic(frame: Frame) -> cofactors.Arithmetic:
+    """Return the operations of numbers in a kernel."""
+    builder = frame.builder
+    return cofactors.Arithmetic(
+        add=lambda x, y: builder.binary("Add", x, y),
+        multiply=lambda x, y: builder.binary("Mult", x, y),
+        negate=lambda x: builder.op("neg", x),
     )
 
 

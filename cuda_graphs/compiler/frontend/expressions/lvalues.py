@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements, components and vectors: indexing, and construction from parts."""
+"""Elements, components and compile-time containers: what an index or a member name stands for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -32,12 +31,12 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.scalars import scalar
-from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, i32, i64, promote
-from cuda_graphs.compiler.language.annotations import FieldSpec, PackedSpec, StructArraySpec, VectorType
+from cuda_graphs.compiler.ir.types import BY_DTYPE, i32, i64
+from cuda_graphs.compiler.language.annotations import FieldSpec, PackedSpec, StructArraySpec
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
-from .numbers import exact_constant, is_source_number, source_type
+from .construction import make_vector
+from .numbers import is_source_number
 
 
 def is_swizzle(name: str) -> bool:
@@ -59,116 +58,6 @@ def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
         )
     found = tuple(vector.components[i] for i in numbers)
     return found[0] if len(found) == 1 else Vector(found)
-
-
-def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
-    """Return a vector from components, rows, another vector or one number. Without a type it has their common type.
-
-    Vectors among numbers stand for their components, as do all vectors in a vector type: `cg.vec4(v, 1.0)`.
-    """
-    found = (
-        unless_number(frame, args[0]) if len(args) == 1 else tuple(unless_number(frame, arg) for arg in args)
-    )
-    if isinstance(found, Vector):
-        parts = found
-    elif isinstance(found, tuple) and found:
-        rows = [
-            make_vector(frame, None, part) if isinstance(part, tuple) else unless_number(frame, part)
-            for part in found
-        ]
-        if takes_vectors(found, rows, type):
-            rows = [leaf for row in rows for leaf in (row.components if isinstance(row, Vector) else (row,))]
-        if len({row.shape if isinstance(row, Vector) else () for row in rows}) > 1:
-            raise compile_error(
-                CompileTypeError, frame.builder.loc, "the rows of a matrix have different lengths",
-                "give each row as many numbers; cg.vector(*v, *w) has the components of both vectors",
-            )  # fmt: skip
-        parts = Vector(tuple(rows))
-    elif type is not None:
-        parts = filled(found if is_source_number(found) else frame.scalar(found, "a component"), type.shape)
-    else:
-        raise compile_error(
-            CompileTypeError,
-            frame.builder.loc,
-            f"a vector is made of numbers, not {describe(found)}",
-            "cg.vec3(x, y, z)",
-        )
-    scalars = [
-        leaf if is_source_number(leaf) else frame.scalar(leaf, "a component") for leaf in parts.leaves()
-    ]
-    if type is None:
-        wide = reduce(
-            lambda a, b: a if a == b else promote(a, b), [type_of_component(frame, leaf) for leaf in scalars]
-        )
-    elif type.shape != parts.shape and len(type.shape) == 2 and len(scalars) == type.shape[0] * type.shape[1]:
-        wide, columns = type.dtype, type.shape[1]
-        parts = Vector(
-            tuple(Vector(tuple(scalars[i : i + columns])) for i in range(0, len(scalars), columns))
-        )
-    else:
-        wide = type.dtype
-        if type.shape != parts.shape:
-            raise compile_error(
-                CompileTypeError,
-                frame.builder.loc,
-                f"{type!r} is made of a value of shape {parts.shape}",
-                "give all components, or one number for all of them",
-            )
-    made = parts.map(lambda part: component_in(frame, part, wide))
-    if type is not None:
-        return made.map(rounded_constant)
-    numbers = source_numbers(args)
-    return made if numbers is None else Vector(made.components, tuple(numbers))
-
-
-def unless_number(frame: Frame, found: Any) -> Any:
-    """Read a value, but leave a number of the source, which is exact in the type of the vector."""
-    return found if is_source_number(found) else frame.read(found)
-
-
-def type_of_component(frame: Frame, found: Any) -> ScalarType:
-    return source_type(frame, found) if is_source_number(found) else found.type
-
-
-def component_in(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
-    """Return a component in the type of the vector. The call of the type converts, so nothing is reported."""
-    exact = exact_constant(found, type) if is_source_number(found) else None
-    return frame.builder.cast(frame.scalar(found), type) if exact is None else exact
-
-
-def rounded_constant(value: ir.Value) -> ir.Value:
-    """Return a constant with the digits that its type holds, and other values as they are."""
-    return (
-        ir.Const(scalar(value.value, value.type).item(), value.type) if isinstance(value, ir.Const) else value
-    )
-
-
-def source_numbers(parts: Any) -> list[Any] | None:
-    """Return the numbers in nested tuples if all of them are numbers of the source, else None."""
-    found: list[Any] = []
-    for part in parts:
-        inner = (
-            source_numbers(part) if isinstance(part, tuple) else [part] if is_source_number(part) else None
-        )
-        if inner is None:
-            return None
-        found += inner
-    return found
-
-
-def takes_vectors(parts: tuple[Any, ...], rows: list[Any], type: VectorType | None) -> bool:
-    """Return whether vectors among the parts of a vector stand for their components; they may be rows of a matrix."""
-    shapes = [row.shape if isinstance(row, Vector) else () for row in rows]
-    if any(isinstance(part, tuple) for part in parts) or any(len(shape) > 1 for shape in shapes):
-        return False
-    if type is None:
-        return () in shapes
-    return len(type.shape) == 1 or len(set(shapes)) > 1  # also mat2(a, vec3(b, c, d))
-
-
-def filled(value: ir.Value, shape: tuple[int, ...]) -> Vector:
-    """Return a vector whose components are all one value."""
-    return Vector(tuple(filled(value, shape[1:]) if shape[1:] else value for _ in range(shape[0])))
 
 
 def extent(frame: Frame, array: ir.Array, axis: int) -> ir.Value:
@@ -251,16 +140,22 @@ def flat_index(frame: Frame, index: tuple[Any, ...]) -> list[Any]:
     return flat
 
 
+def require_indices(
+    frame: Frame, path: str, ndim: int, given: list[Any], remedy: str = "give one index for each dimension"
+) -> None:
+    """Raise unless there are as many indices as the array at `path` has dimensions."""
+    if len(given) != ndim:
+        raise compile_error(
+            CompileIndexError, frame.builder.loc,
+            f"{path!r} has {ndim} dimension{'s' * (ndim != 1)} and {len(given)} were indexed",
+            remedy if ndim else "x[()] is the element of an array without dimensions",
+        )  # fmt: skip
+
+
 def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
     """Return an element of an array. For an array of vectors, it is the whole vector or an indexed component."""
     flat = flat_index(frame, index)
-    free_name = array.ndim - len(array.inner)
-    if len(flat) != free_name:
-        raise compile_error(
-            CompileIndexError, frame.builder.loc,
-            f"{array.path!r} has {free_name} dimension{'s' * (free_name != 1)} and {len(flat)} were indexed",
-            "give one index for each dimension" if free_name else "x[()] is the element of an array without dimensions",
-        )  # fmt: skip
+    require_indices(frame, array.path, array.ndim - len(array.inner), flat)
     if array.offset is not None:
         flat = [from_zero(frame, array, *pair) for pair in zip(flat, array.offset, strict=True)]
     components_ = tuple(integer_index(frame, array, axis, each) for axis, each in enumerate(flat))

@@ -44,8 +44,8 @@ from cuda_graphs.compiler.language.signature import names_gradients
 
 from .array_parts import shape_of_part
 from .linear import CHANGES, METHODS
-from .lvalues import extent, field_or_value, is_swizzle, swizzle
-from .struct_elements import member_of
+from .lvalues import field_or_value, is_swizzle, swizzle
+from .struct_elements import extents_of, member_of
 
 OF_DICTS = ("get", "items", "keys", "values")  # the methods of dicts that kernels call
 OF_LISTS = ("append", "extend", "insert", "pop")  # the methods of lists that kernels call
@@ -93,44 +93,30 @@ def owner_of(frame: Frame, node: ast.expr) -> Any:
 
 
 def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
+    """Return the meaning of `x.name`, and record it if it is one of an object from outside.
+
+    Args:
+        whole: False if only an attribute of the result is used.
+    """
     outside = frame.source.function, dotted(node) or ""
     if outside in frame.outside and frame.scope.find(outside[1].partition(".")[0]) is None:
         return frame.outside[outside]  # in a module
     owner = owner_of(frame, node.value)
     owner = owner.value if isinstance(owner, Static) else owner
     frame.at(node)
-    if isinstance(owner, Struct):
-        if node.attr not in owner.members:
-            method: Any = getattr(owner.cls, node.attr, None)
-            if isinstance(method, property) and method.fget is not None:
-                return frame.syntax.call(frame, BoundFunction(method.fget, owner), [])
-            if isinstance(getattr_static(owner.cls, node.attr, None), staticmethod):
-                return method
-            if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
-                return BoundFunction(getattr(method, "__cuda_graphs_func__", method), owner)
-            if hasattr(method, "__cuda_graph_emit__"):
-                return method  # a kernel: the call of it raises
-        return member(frame, owner, node.attr)
-    if isinstance(owner, HostObject):
-        return host_member(frame, owner, node.attr)
-    if isinstance(owner, (StructArray, Packed)):
-        return member_of(frame, owner, node.attr)
-    if isinstance(owner, ArrayPart) and node.attr in ("shape", "dtype"):
-        return shape_of_part(frame, owner) if node.attr == "shape" else owner.array.element
-    if isinstance(owner, ir.Array):
-        if node.attr == "shape":
-            free_name = owner.ndim - len(owner.inner)
-            return tuple(extent(frame, owner, axis) for axis in range(free_name))
-        if node.attr == "dtype":
-            return owner.element
-        if node.attr == "grad":
-            return gradient_of(frame, owner)
-        if owner.inner and node.attr in SIZES:
-            return size_of(owner.inner, node.attr)
-    if isinstance(owner, (Vector, VectorElement)):
-        return vector_attribute(frame, owner, node.attr)
-    if isinstance(owner, ir.Array):
-        return method_of(frame, owner, node.attr)
+    match owner:
+        case Struct():
+            return struct_attribute(frame, owner, node.attr)
+        case HostObject():
+            return host_member(frame, owner, node.attr)
+        case StructArray() | Packed():
+            return member_of(frame, owner, node.attr)
+        case ArrayPart() if node.attr in ("shape", "dtype"):
+            return shape_of_part(frame, owner) if node.attr == "shape" else owner.array.element
+        case ir.Array():
+            return array_attribute(frame, owner, node.attr)
+        case Vector() | VectorElement():
+            return vector_attribute(frame, owner, node.attr)
     if node.attr == "dtype" and isinstance(owner, (*NUMBERS, float)):
         return frame.read(owner).type
     if isinstance(owner, (ir.Value, ir.Local, bool, int, float)):
@@ -140,6 +126,40 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             f"a number has no member {node.attr!r}",
             "numbers have no members: write the operation, or a function such as abs(x), cg.cast(x, cg.i32)",
         )
+    method = container_method(frame, node, owner)
+    return attribute_of_object(frame, node, owner, whole) if method is None else method
+
+
+def struct_attribute(frame: Frame, owner: Struct, name: str) -> Any:
+    """Return a member of a structure, the value of a property, or a method of the class."""
+    if name not in owner.members:
+        method: Any = getattr(owner.cls, name, None)
+        if isinstance(method, property) and method.fget is not None:
+            return frame.syntax.call(frame, BoundFunction(method.fget, owner), [])
+        if isinstance(getattr_static(owner.cls, name, None), staticmethod):
+            return method
+        if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
+            return BoundFunction(getattr(method, "__cuda_graphs_func__", method), owner)
+        if hasattr(method, "__cuda_graph_emit__"):
+            return method  # a kernel: the call of it raises
+    return member(frame, owner, name)
+
+
+def array_attribute(frame: Frame, owner: ir.Array, name: str) -> Any:
+    """Return the shape, the type, the gradient, or a size of the elements of an array, or its method."""
+    if name == "shape":
+        return tuple(extents_of(frame, owner))
+    if name == "dtype":
+        return owner.element
+    if name == "grad":
+        return gradient_of(frame, owner)
+    if owner.inner and name in SIZES:
+        return size_of(owner.inner, name)
+    return method_of(frame, owner, name)
+
+
+def container_method(frame: Frame, node: ast.Attribute, owner: Any) -> Bound | None:
+    """Return a method of a dict, or of a list that has a name in the kernel; None for other attributes."""
     if isinstance(owner, dict) and node.attr in OF_DICTS:
         path = dotted(node.value)
         if path is not None:
@@ -149,6 +169,11 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         scope = frame.scope.find(node.value.id)
         if scope is not None:
             return Bound(ListName(node.value.id, scope), node.attr)
+    return None
+
+
+def attribute_of_object(frame: Frame, node: ast.Attribute, owner: Any, whole: bool) -> Any:
+    """Return the meaning of an attribute of an object of Python, and record it if the object is from outside."""
     try:
         found = getattr(owner, node.attr)
     except AttributeError:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileIndexError, CompileNameError, compile_error
+from cuda_graphs.compiler.errors import CompileNameError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
     Element,
@@ -19,7 +19,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32
 
-from .lvalues import element, extent, flat_index
+from .lvalues import element, extent, flat_index, require_indices
 
 __all__ = ["arrays_in", "extents_of", "is_array", "member_of", "struct_element"]
 
@@ -60,13 +60,7 @@ def struct_element(frame: Frame, found: Any, index: tuple[Any, ...]) -> Any:
             found.cls, {name: struct_element(frame, each, index) for name, each in found.members.items()}
         )
     flat = flat_index(frame, index)
-    count = found.array.ndim - 1
-    if len(flat) != count:
-        raise compile_error(
-            CompileIndexError, frame.builder.loc,
-            f"{found.array.path!r} has {count} dimension{'s' * (count != 1)} and {len(flat)} were indexed",
-            "give one index for each dimension" if count else "x[()] is the element of an array without dimensions",
-        )  # fmt: skip
+    require_indices(frame, found.array.path, found.array.ndim - 1, flat)
     first = element(frame, found.array, (*flat, ir.Const(found.offset, i32)))
     return VectorElement(packed(first, found.shape, found.offset)) if found.shape else first
 

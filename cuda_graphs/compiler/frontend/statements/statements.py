@@ -29,8 +29,8 @@ from cuda_graphs.compiler.frontend.expressions.assignment import (
     read_all,
     require_place,
 )
+from cuda_graphs.compiler.frontend.expressions.construction import make_vector
 from cuda_graphs.compiler.frontend.expressions.linear import matmul
-from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
 from cuda_graphs.compiler.frontend.expressions.merging import joined_result
 from cuda_graphs.compiler.frontend.expressions.operators import in_place
 from cuda_graphs.compiler.frontend.frame.frame import Frame
