@@ -189,11 +189,11 @@ more H200, 15 calls in each of three processes in turns, large Jacobi took 2,046
 0.90). A step of the large springs took 58 us and not 108 (0.36), of the medium ones 9.3 and not 8.9, and of the small
 ones 6.9 and not 4.5 (40 calls in each of two processes).
 
-NVIDIA's profiler (`ncu`, one more H200) shows what limits the two large rows that stay behind. A step of the large springs is
-three kernels, of 16, 32 and 7 us. The first two start an instruction in 62 and 72% of the cycles and use 23 and 30% of the
-bandwidth of memory: square roots and divisions limit them, not memory. In large equalisation the counts take 22 us and the
-look-up 36 us, fractions of 0.85 and 1.04, since the last writes stay in the cache. The table of 256 levels takes
-9 us, which moves next to nothing. The starts of three kernels are the rest.
+NVIDIA's profiler (`ncu`, one more H200) shows what limits the two large rows that stay behind. A step of the large
+springs is three kernels, of 16, 32 and 7 us. The first two start an instruction in 62 and 72% of the cycles and use 23
+and 30% of the bandwidth of memory: square roots and divisions limit them, not memory. In large equalisation the counts
+take 22 us and the look-up 36 us, fractions of 0.85 and 1.04, since the last writes stay in the cache. The table of 256
+levels takes 9 us, which moves next to nothing. The starts of three kernels are the rest.
 """,
     "whole_programs_host": """\
 Two runs, one after the other, with nothing else at work: one of Jacobi, n-body, springs, attention and equalisation
