@@ -40,8 +40,8 @@ class Inlined:
 
 def for_kernels(function: Callable[..., Any]) -> Inlined:
     """Return a function for kernels only. The host gets a RuntimeError."""
-    return Inlined(function, refused)
+    return Inlined(function, refuse)
 
 
-def refused(*_: Any) -> Any:
+def refuse(*_: Any, **__: Any) -> Any:
     raise RuntimeError("this function has a meaning in kernels only: call it in a kernel or a func")

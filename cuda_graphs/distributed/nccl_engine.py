@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -71,6 +72,7 @@ SUCCESS, IN_PROGRESS = 0, 7  # ncclResult_t
 OF_ARGUMENTS = (4, 5)
 CAUSE_LIMIT_S = 2  # for the thread of watch.py to find the rank
 LEAST_STAGED = 4096  # bytes of an array of Staging
+_freeing = threading.Lock()  # the thread of watch.py may abort what the program closes
 C_TYPES = {
     "send": ctypes.c_void_p,
     "recv": ctypes.c_void_p,
@@ -322,7 +324,8 @@ class NcclEngine:
         nothing = ctypes.c_void_p()
         if not self.is_owned:
             return nothing
-        handle, self.handle = self.handle, nothing
+        with _freeing:
+            handle, self.handle = self.handle, nothing
         return handle
 
     def find_error(self) -> str | None:

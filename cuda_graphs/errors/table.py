@@ -16,7 +16,7 @@ from typing import NamedTuple
 ROWS = """
 1 CUDA_ERROR_INVALID_VALUE
     The driver refuses one of the arguments: a size, a pointer, a node, a condition or a launch dimension is not valid
-    for this call. Where cuda_graphs knows the cause, the message names it instead. Other causes with graphs are: more
+    for this call. If cuda_graphs knows the cause, the message names it instead. Other causes with graphs are: more
     shared memory than the kernel may use. Pageable host memory in a conditional body. A second launch before the memory
     that the first launch allocated is freed.
     => Compare the arguments named above with these rules. Free the memory that a graph allocates, or instantiate with

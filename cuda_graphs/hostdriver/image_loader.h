@@ -191,7 +191,7 @@ typedef struct cgh_services {
     uint64_t (*clock64)(void);      // ticks of CU_DEVICE_ATTRIBUTE_CLOCK_RATE
     uint64_t (*globaltimer)(void);  // nanoseconds
     // Reports an access of a thread before it happens (an atomic access again after it), or a fence, which has no
-    // address. Called if `wants` has CGH_WANTS_ACCESSES. Does not return if no allocation holds the address.
+    // address. Called if `wants` has CGH_WANTS_ACCESSES. Does not return if the address is invalid or misaligned.
     void (*access)(const void* address, uint64_t bytes, const cgh_site* site, uint32_t thread_x, uint32_t thread_y,
                    uint32_t thread_z, uint32_t block_x, uint32_t block_y, uint32_t block_z);
     // Returns the thread numbers of a block in the order in which the threads must run until their next barrier. The

@@ -449,7 +449,21 @@ def test_views_exist_from_the_first_export_on(tmp_path, run_child):
     assert (found.stdout.split(), found.stderr) == (["False", "True"], "")
 
 
-def test_one_thread_of_init_is_the_calling_thread(run_child, driver):
+FOR_KERNELS = {
+    "a reduction of a block": lambda: qd.simt.block.reduce_add(1.0, block_dim=32),
+    "a lane of a warp": lambda: qd.simt.warp.shfl_sync_i32(1, 2, 3),
+    "a decomposition": lambda: qd.svd([[1.0, 0.0], [0.0, 1.0]], dt=qd.f64),
+    "a rotation": lambda: tm.rotation3d(ang_x=1.0, ang_y=0.0, ang_z=0.0),
+}
+
+
+@pytest.mark.parametrize("name", FOR_KERNELS)
+def test_the_host_cannot_call_functions_for_kernels(name):
+    with pytest.raises(RuntimeError, match="this function has a meaning in kernels only"):
+        FOR_KERNELS[name]()
+
+
+def test_kernels_run_in_the_calling_thread_if_init_asks_for_one_thread(run_child, driver):
     if driver.kind != "host":
         pytest.skip("the option is for the host driver")
     found = run_child("""if True:

@@ -66,7 +66,7 @@ def test_a_body_refuses_a_collective_that_needs_the_proxy_and_names_it(stand_in)
 
 
 def test_a_body_refuses_a_collective_with_event_nodes_and_names_the_setting(stand_in):
-    """As if another library had used NCCL before its graph mixing support was turned off."""
+    """Another library may have used NCCL before its graph mixing support was turned off."""
     output = run(stand_in, "tests.distributed.nccl_proxy", STAND_IN_MIXING="1")
     assert "event nodes" in output and "NCCL_GRAPH_MIXING_SUPPORT=0" in output
     assert "the kernel runs as host" in output

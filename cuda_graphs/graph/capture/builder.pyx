@@ -812,8 +812,8 @@ cdef class GraphBuilder(BuilderState):
 def capture(stream=None, mode="relaxed"):
     """Capture the work of a `with` block as a graph: ``with capture() as builder: ...; graph = builder.complete()``.
 
-    In the block the captured stream is the current stream of this thread. So calls of `kernel` functions, copies and
-    fills of an NDArray, and ``launch(None, ...)`` become nodes of the graph instead of running. A `stream=` argument has
+    In the block the captured stream is the current stream of this thread. Calls of `kernel` functions, copies and fills
+    of an NDArray, and ``launch(None, ...)`` become nodes of the graph instead of running. A `stream=` argument has
     priority. If PyTorch or CuPy is imported and the driver is libcuda, their current stream is the captured one too, and
     their arrays get memory from a pool that the graph keeps.
 
@@ -823,7 +823,7 @@ def capture(stream=None, mode="relaxed"):
         mode: "relaxed", "thread_local" or "global", see `GraphBuilder.begin_building`.
 
     Returns:
-        A GraphBuilder that has not begun. As a context manager it captures in this mode. At the end of the block the
+        A GraphBuilder that has not begun. Its `with` block captures in this mode. At the end of the block the
         capture has ended; an exception abandons it.
 
     Raises:

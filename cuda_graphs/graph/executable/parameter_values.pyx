@@ -121,7 +121,7 @@ cdef int check_device(Slot slot, str name, object value, CUdeviceptr address) ex
 cdef int device_at(CUdeviceptr address) except -2:
     """Return the device of memory; kNoDevice for memory of the host, or if the driver does not tell.
 
-    The driver does not tell of memory that exists only in launches. A launch reports errors of the device itself.
+    Memory that exists only in launches is unknown to the driver. A launch reports errors of the device itself.
     """
     cdef int device = kNoDevice
     cdef CUresult status

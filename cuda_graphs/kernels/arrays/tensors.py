@@ -12,6 +12,8 @@ import numpy as np
 
 __all__ = ["detached", "fill", "gradient_of", "is_tensor", "plain_values", "set_values", "values_of"]
 
+WITHOUT_GRADIENT = r"The \.grad attribute of a Tensor that is not a leaf"  # a warning of PyTorch
+
 
 def is_tensor(value: Any) -> bool:
     """Return True for an object with the gradient attributes of a PyTorch tensor."""
@@ -33,7 +35,7 @@ def gradient_of(tensor: Any, path: str) -> Any:
     """
     if not tensor.is_leaf:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyTorch warns where there is none
+            warnings.filterwarnings("ignore", WITHOUT_GRADIENT, UserWarning)
             if tensor.grad is not None:
                 return tensor.grad
         raise ValueError(
