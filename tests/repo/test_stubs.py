@@ -8,6 +8,7 @@ with an underscore are internal in a module, and types for type checkers in a st
 """
 
 import ast
+import copy
 import importlib
 import inspect
 import types
@@ -19,10 +20,11 @@ from cuda_graphs.graph.definition import GraphDef
 VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 # Functions whose parameters are unknown.
 SLOTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinMethodType)
-# Members that Cython, dataclasses and named tuples write, and that type checkers know.
+# Members that Cython, dataclasses and named tuples write, and that type checkers know. Copying and pickling leave
+# __slotnames__ in the class.
 WRITTEN = set(
     """__pyx_vtable__ __reduce_cython__ __setstate_cython__ __delitem__ __slots__ __dict__ __weakref__ __annotations__
-    __dataclass_fields__ __dataclass_params__ __match_args__ __getnewargs__""".split()
+    __dataclass_fields__ __dataclass_params__ __match_args__ __getnewargs__ __slotnames__""".split()
 )
 # Bases and members that say something to type checkers only: of generic classes, of what stands for any value, and of
 # functions that become methods.
@@ -215,6 +217,12 @@ def made_up_module():
 
 
 def test_stub_that_agrees_is_accepted(made_up_module):
+    assert list(differences(made_up_module, ast.parse(STUB).body, "made_up")) == []
+
+
+def test_classes_whose_objects_were_copied_still_agree_with_their_stub(made_up_module):
+    copy.copy(made_up_module.Stream())
+    assert "__slotnames__" in vars(made_up_module.Stream)
     assert list(differences(made_up_module, ast.parse(STUB).body, "made_up")) == []
 
 
