@@ -49,7 +49,7 @@ unsigned configured_workers() {
     return *end == '\0' ? static_cast<unsigned>(std::min(count, 1024ul)) : usual;
 }
 
-// Set at process exit. Workers then take no new work, so none runs while libraries are unloaded.
+// Set at process exit. Workers then begin no work, so none runs while libraries are unloaded.
 std::atomic<bool> process_exits{false};
 
 }  // namespace
@@ -67,6 +67,10 @@ void Scheduler::start_threads() {
     std::atexit([] { process_exits.store(true, std::memory_order_relaxed); });
     for (unsigned i = 0; i < workers_; ++i) std::thread([this] { worker_main(); }).detach();
     started_.store(true, std::memory_order_release);
+}
+
+bool Scheduler::stops_this_thread() {
+    return process_exits.load(std::memory_order_relaxed) && thread_state.is_of_driver;
 }
 
 void Scheduler::list(Stream& stream) {

@@ -541,18 +541,23 @@ LAW_ALONE(Process, ThatForksHasNoDriverInTheChild) {
     OK(cuStreamSynchronize(stream));
 }
 
-// The child of the law below.
+// The child of the law below. At its exit the gate opens, and there is time for what follows the kernel that waits for it.
 LAW_ALONE(Child, EndsWithWorkInFlight) {
+    static const struct Time {
+        ~Time() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+    } time;
     static Gate gate;
     static std::uint32_t sink = 0;
-    CUstream streams[4] = {};
-    for (CUstream& stream : streams) {
-        context();
-        OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-        for (int i = 0; i < 100; ++i) OK(launch("slow", 1, 1, stream, &sink, 10'000u));
+    context();
+    CUstream gated = nullptr;
+    OK(cuStreamCreate(&gated, CU_STREAM_NON_BLOCKING));
+    if (check::workers() > 0) OK(launch("spin", 2, 1, gated, gate.flag()));
+    OK(cuLaunchHostFunc(gated, [](void*) { std::puts("too late"); }, nullptr));
+    for (int i = 0; i < 3; ++i) {
+        CUstream slow = nullptr;
+        OK(cuStreamCreate(&slow, CU_STREAM_NON_BLOCKING));
+        for (int j = 0; j < 100; ++j) OK(launch("slow", 1, 1, slow, &sink, 10'000u));
     }
-    if (check::workers() > 0) OK(launch("spin", 2, 1, streams[0], gate.flag()));
-    OK(cuLaunchHostFunc(streams[1], [](void*) { std::puts("too late"); }, nullptr));
 }
 
 LAW(Process, MayEndWithWorkInFlightWithoutAWord) {

@@ -129,7 +129,7 @@ namespace {
 
 // Returns true if a thread with this limit may run the operation now.
 bool may_run(const Operation& operation, WaitLimit* limit) {
-    if (limit == nullptr) return true;
+    if (limit == nullptr) return !Scheduler::stops_this_thread();
     if (Scheduler::get().can_take_over() && (limit->is_query() || !operation.is_brief())) return false;
     return limit->count_operation();
 }
