@@ -18,14 +18,7 @@ from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
-from cuda_graphs.core.driver.cuda_graph cimport (
-    CU_GRAPH_COND_TYPE_IF,
-    CU_GRAPH_COND_TYPE_SWITCH,
-    CU_GRAPH_COND_TYPE_WHILE,
-    CUgraphConditionalHandle,
-    CUgraphConditionalNodeType,
-    CUgraphEdgeData,
-)
+from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalHandle, CUgraphEdgeData
 from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
@@ -645,8 +638,8 @@ cdef class InsertionPoint:
         return self._add(spec, name, None)
 
     cdef InsertionPoint _add_tested(
-        self, object condition, object args, object do, LoopCounter counter, NodeKind kind,
-        CUgraphConditionalNodeType type, unsigned int size, object name,
+        self, object condition, object args, NodeKind kind, unsigned int size, object name, object do=False,
+        LoopCounter counter=None,
     ):
         cdef bint begins = read_flag(do, "do")
         cdef DeviceScope scope  # the node and its test are on the device of what decides
@@ -655,7 +648,7 @@ cdef class InsertionPoint:
         cdef InsertionPoint place = self, node
         cdef list added = []
         if test is None:
-            return self._add_conditional(condition, kind, type, size, name)
+            return self._add_conditional(condition, kind, size, name)
         self._try_test(test, size, name)
         if not test.is_guard:
             condition = wrap_graph(self._h, self._open()).create_condition(1 if begins else None)
@@ -667,7 +660,7 @@ cdef class InsertionPoint:
             place = self.memset(counter.memory, 0)
             added.append(place)
         try:
-            node = place._add_conditional(condition, kind, type, size, name)
+            node = place._add_conditional(condition, kind, size, name)
             added.append(node)
             if kind == NodeKind.kWhile:
                 add_loop_test(node._h, node._record().metadata.get().inner[0], test, condition)
@@ -693,12 +686,10 @@ cdef class InsertionPoint:
     cdef int _check_accepts(self, NodeSpec& spec) except -1:
         return 0
 
-    cdef InsertionPoint _add_conditional(
-        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name
-    ):
+    cdef InsertionPoint _add_conditional(self, object condition, NodeKind kind, unsigned int size, object name):
         cdef NodeSpec spec
         cdef unsigned int i
-        read_conditional(spec, condition, kind, type, size, self._open())
+        read_conditional(spec, condition, kind, size, self._open())
         cdef InsertionPoint node = self._add(spec, name, None)
         node._record().make_metadata().condition = spec.params.conditional.handle
         for i in range(size):  # the driver owns the array, which lives as long as the node
@@ -722,11 +713,11 @@ cdef class InsertionPoint:
         1024 graphs around it. Raises TypeError and ValueError for any other condition and for arguments that do not fit,
         and CompileError for a predicate that cannot be compiled. Then nothing has been added.
         """
-        return self._add_tested(condition, args, False, None, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
+        return self._add_tested(condition, args, NodeKind.kIf, 1, name)
 
     def if_else(self, condition, *, args=(), name=None):
         """Add an IfElseNode: `then` runs if the condition is not 0, `else_` if it is 0. See `if_then`."""
-        return self._add_tested(condition, args, False, None, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+        return self._add_tested(condition, args, NodeKind.kIfElse, 2, name)
 
     def while_loop(self, condition, *, args=(), do=False, max_iterations=None, name=None):
         """Add a WhileNode: `body` runs repeatedly, as long as the condition is not 0 before an iteration. See `if_then`.
@@ -745,7 +736,7 @@ cdef class InsertionPoint:
         cdef DeviceScope scope
         enter_device(scope, device_of_test(condition, args))
         cdef LoopCounter counter = make_counter(max_iterations, name, not isinstance(condition, Condition))
-        return self._add_tested(condition, args, do, counter, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
+        return self._add_tested(condition, args, NodeKind.kWhile, 1, name, do, counter)
 
     def switch(self, condition, count, *, args=(), name=None):
         """Add a SwitchNode with `count` bodies: `branches[n]` runs if the condition is n, no body if it is >= count.
@@ -753,7 +744,7 @@ cdef class InsertionPoint:
         See `if_then`. Raises CUDAError for count 0.
         """
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
-        return self._add_tested(condition, args, False, None, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
+        return self._add_tested(condition, args, NodeKind.kSwitch, size, name)
 
     def call(self, obj, *args, name=None):
         """Let `obj` add its nodes after this node. Returns the last of these nodes, which gets the name.
