@@ -467,8 +467,7 @@ cdef class GraphBuilder(BuilderState):
         cdef CaptureHandle capture = self._capture
         if capture:  # empty if another thread has closed the builder
             capture.get().forks[self._fork].joined = True
-        self._tear_down()
-        self._stream = None
+        self._shut_down()
         return 0
 
     @staticmethod
@@ -501,8 +500,7 @@ cdef class GraphBuilder(BuilderState):
         finally:
             for builder in others:
                 if (<GraphBuilder>builder)._state != CLOSED:
-                    (<GraphBuilder>builder)._tear_down()
-                    (<GraphBuilder>builder)._stream = None
+                    (<GraphBuilder>builder)._shut_down()
         add_operation(capture.get()[0], "join")
         return root
 
@@ -743,8 +741,7 @@ cdef class GraphBuilder(BuilderState):
         cdef bint abandons = self._state == CAPTURING and self._kind != FORKED
         if abandons:
             record_foreign_spoiler(capture.get()[0], "close")
-        cdef CUresult status = self._tear_down()
-        self._stream = None
+        cdef CUresult status = self._shut_down()
         if abandons:
             self._close_arrays()
         with nogil:
@@ -794,8 +791,7 @@ cdef class GraphBuilder(BuilderState):
         """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
         if self._kind == CONDITIONAL_BODY and self._graph:
             box_of[NodeRecord](self._graph).graph.is_abandoned = True
-        self._tear_down()
-        self._stream = None
+        self._shut_down()
         return self._close_arrays()
 
 

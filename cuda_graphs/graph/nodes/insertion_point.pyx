@@ -312,6 +312,33 @@ cdef int refuse_node(InsertionPoint self, GraphBox* graph, NodeSpec& spec, objec
     )
 
 
+cdef tuple accept_array_form(object size, object shape, object dtype):
+    """Return (ElementType, shape) of the array that `alloc` makes; None for memory of a size."""
+    if shape is None and dtype is None:
+        if size is None:
+            raise TypeError("alloc needs size, in bytes, or shape and dtype")
+        return None
+    if size is not None:
+        raise TypeError("size and shape or dtype exclude each other: give bytes as size, or shape and dtype")
+    if shape is None or dtype is None:
+        raise TypeError("an array needs both shape and dtype, as in alloc(shape=(16, 4), dtype=cg.f32)")
+    return accept_element_type(dtype), accept_shape(shape)
+
+
+cdef int note_memory(InsertionPoint node, NodeSpec& spec, const GraphMemoryRef& memory, int device) except -1:
+    """Record the memory of a new alloc node: its place, or its address and type."""
+    cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
+    if spec.place:
+        memory.get().set_node(node._h)
+        declare_place(node._record().graph, memory)
+    else:
+        memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
+    if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
+        node._record().make_metadata().device = device
+    note_allocation(node._record()[0], spec.params.alloc.dptr)
+    return 0
+
+
 cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test, Condition condition) except -1:
     cdef InsertionPoint place = wrap_graph(any, body)
     cdef InsertionPoint last = place.launch(None, test.kernel, condition, *test.args)
@@ -446,37 +473,22 @@ cdef class InsertionPoint:
         the other. Raises CUDAError for size 0, ValueError for an unknown memory type.
         """
         cdef NodeSpec spec
-        cdef ElementType type = None
-        if shape is not None or dtype is not None:
-            if size is not None:
-                raise TypeError("size and shape or dtype exclude each other: give bytes as size, or shape and dtype")
-            if shape is None or dtype is None:
-                raise TypeError("an array needs both shape and dtype, as in alloc(shape=(16, 4), dtype=cg.f32)")
-            type, shape = accept_element_type(dtype), accept_shape(shape)
-            size = math.prod(shape) * type.itemsize
-        elif size is None:
-            raise TypeError("alloc needs size, in bytes, or shape and dtype")
+        cdef tuple form = accept_array_form(size, shape, dtype)
+        if form is not None:
+            size = math.prod(form[1]) * (<ElementType>form[0]).itemsize
         cdef GraphMemoryRef memory = create_graph_memory()
         keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
         options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
         cdef int ordinal = read_alloc(spec, size, options)
         spec.owners.first = as_owner(memory)
-        cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
-        cdef bint may_share = type is not None and kind == AllocKind.kDevice and spec.access.empty()
+        cdef bint is_on_device = alloc_kind(spec.params.alloc.poolProps) == AllocKind.kDevice
+        cdef bint may_share = form is not None and is_on_device and spec.access.empty()
         if may_share and spec.params.alloc.bytesize and not is_handed_out(self._open()[0]):
             memory.get().become_place(spec.params.alloc.bytesize, ordinal)
             spec.place = memory
         cdef InsertionPoint node = self._add(spec, name, None)
-        if spec.place:
-            memory.get().set_node(node._h)
-            declare_place(node._record().graph, memory)
-        else:
-            memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
-        if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
-            node._record().make_metadata().device = ordinal
-        note_allocation(node._record()[0], spec.params.alloc.dptr)
-        if type is not None:
-            form = (type, shape)
+        note_memory(node, spec, memory, ordinal)
+        if form is not None:
             node._record().make_metadata().array_form = hold_python(<PyObject*>form)
         return node
 
@@ -915,7 +927,7 @@ cdef int declare_accesses(InsertionPoint self, NodeSpec& spec, tuple args, objec
 cdef object read_foreign_call(
     InsertionPoint self, NodeSpec& spec, object config, object kernel, tuple args, object reads, object writes
 ):
-    """Do the same for an object that makes the Kernel."""
+    """Do what `read_call` does, for an object that makes the Kernel."""
     config, kernel, args, known_reads, known_writes = as_launch(config, kernel, args)
     if reads is None and writes is None:
         reads, writes = known_reads, known_writes
