@@ -53,9 +53,9 @@ def __getattr__(name: str) -> object:
 
 
 def _array_of_buffer(buffer: object, dtype: object, shape: object) -> object:
-    from cuda_graphs.kernels.arrays import ndarray
+    from cuda_graphs.kernels.arrays import buffer_views
 
-    return ndarray.view_buffer(buffer, dtype, shape)
+    return buffer_views.view_buffer(buffer, dtype, shape)
 
 
 def _library_call() -> object:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.graph.display.reading import Reading
 from cuda_graphs.graph.nodes import node_kinds as kinds
+from cuda_graphs.graph.nodes.memory_nodes import operand_parameters
 from cuda_graphs.graph.nodes.places import address_words, reading_places
 from cuda_graphs.graph.nodes.restoring import counter_of, memory_of_counter
 from cuda_graphs.objects.code.signature import FORMS
@@ -310,7 +311,7 @@ class NodeRows:
         return found
 
     def memcpy(self, node: Any) -> dict[str, Any]:
-        used = kinds.operand_parameters(node)
+        used = operand_parameters(node)
         places = {
             "dst": self.place(node, "dst", used, node._destination),
             "src": self.place(node, "src", used, node._source),
@@ -329,7 +330,7 @@ class NodeRows:
         }
 
     def memset(self, node: Any) -> dict[str, Any]:
-        used = kinds.operand_parameters(node)
+        used = operand_parameters(node)
         value = self.use(used["value"], 0) if "value" in used else node.value
         return {
             "dst": self.place(node, "dst", used, node._address),

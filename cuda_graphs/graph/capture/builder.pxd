@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.driver.cuda cimport CUresult
-from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType
 from cuda_graphs.core.capture.capture_handles cimport CaptureHandle
 from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeKind
 from cuda_graphs.core.resources.handles cimport StreamHandle
@@ -33,11 +32,11 @@ cdef class GraphBuilder(BuilderState):
     cdef int _mark_joined(self) except -1
     cdef int _abandon(self) except -1
 
+    # Adds a conditional node with `count` bodies on a Condition, a flag or a predicate. Returns the builders of the bodies.
+    # `do` and `counter` are for loops.
     cdef tuple _add_tested(
-        self, const char* what, object condition, object args, object do, LoopCounter counter, NodeKind kind,
-        CUgraphConditionalNodeType cond_type, object count, object name,
-    )
+        self, const char* what, object condition, object args, NodeKind kind, object count, object name, object do=*,
+        LoopCounter counter=*)
     cdef GraphBox* _box(self) except NULL
     cdef tuple _add_conditional(
-        self, const char* what, Condition condition, NodeKind kind, CUgraphConditionalNodeType cond_type,
-        unsigned int size, object name)
+        self, const char* what, Condition condition, NodeKind kind, unsigned int size, object name)

@@ -27,13 +27,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUstreamCaptureStatus,
     driver,
 )
-from cuda_graphs.core.driver.cuda_graph cimport (
-    CU_GRAPH_COND_TYPE_IF,
-    CU_GRAPH_COND_TYPE_SWITCH,
-    CU_GRAPH_COND_TYPE_WHILE,
-    CUgraphConditionalNodeType,
-    graph_driver,
-)
+from cuda_graphs.core.driver.cuda_graph cimport graph_driver
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.capture.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -473,8 +467,7 @@ cdef class GraphBuilder(BuilderState):
         cdef CaptureHandle capture = self._capture
         if capture:  # empty if another thread has closed the builder
             capture.get().forks[self._fork].joined = True
-        self._tear_down()
-        self._stream = None
+        self._shut_down()
         return 0
 
     @staticmethod
@@ -507,8 +500,7 @@ cdef class GraphBuilder(BuilderState):
         finally:
             for builder in others:
                 if (<GraphBuilder>builder)._state != CLOSED:
-                    (<GraphBuilder>builder)._tear_down()
-                    (<GraphBuilder>builder)._stream = None
+                    (<GraphBuilder>builder)._shut_down()
         add_operation(capture.get()[0], "join")
         return root
 
@@ -631,7 +623,7 @@ cdef class GraphBuilder(BuilderState):
             CUDAError: The condition belongs to another graph, or another node uses it.
             RecursionError: The body would have more than 1024 graphs around it.
         """
-        return self._add_tested(b"if_then", condition, args, False, None, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
+        return self._add_tested(b"if_then", condition, args, NodeKind.kIf, 1, name)[0]
 
     def if_else(self, condition, *, args=(), name=None):
         """Add an IfElseNode and return the builders of its two bodies. See `if_then`.
@@ -642,7 +634,7 @@ cdef class GraphBuilder(BuilderState):
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
             TypeError, ValueError, CompileError, CUDAError: The errors of `if_then`.
         """
-        return self._add_tested(b"if_else", condition, args, False, None, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+        return self._add_tested(b"if_else", condition, args, NodeKind.kIfElse, 2, name)
 
     def while_loop(self, condition, *, args=(), do=False, max_iterations=None, name=None):
         """Add a WhileNode and return a builder of its body. See `if_then`.
@@ -664,9 +656,7 @@ cdef class GraphBuilder(BuilderState):
         """
         self._check_open()
         cdef LoopCounter counter = make_counter(max_iterations, name, not isinstance(condition, Condition))
-        return self._add_tested(
-            b"while_loop", condition, args, do, counter, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name
-        )[0]
+        return self._add_tested(b"while_loop", condition, args, NodeKind.kWhile, 1, name, do, counter)[0]
 
     def switch(self, condition, count, *, args=(), name=None):
         """Add a SwitchNode and return the builders of its `count` bodies. See `if_then`.
@@ -680,20 +670,19 @@ cdef class GraphBuilder(BuilderState):
             CUDAError: `count` is 0.
             TypeError, ValueError, CompileError, CUDAError: The errors of `if_then`.
         """
-        return self._add_tested(b"switch", condition, args, False, None, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count, name)
+        return self._add_tested(b"switch", condition, args, NodeKind.kSwitch, count, name)
 
     cdef tuple _add_tested(
-        self, const char* what, object condition, object args, object do, LoopCounter counter, NodeKind kind,
-        CUgraphConditionalNodeType cond_type, object count, object name,
+        self, const char* what, object condition, object args, NodeKind kind, object count, object name,
+        object do=False, LoopCounter counter=None,
     ):
-        """Add a conditional node on a Condition, a flag or a predicate."""
         self._check_open()
         check_driver_has(what.decode())
         cdef bint begins = read_flag(do, "do")
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
         cdef ConditionTest test = read_test(condition, args, begins, counter)
         if test is None:
-            return self._add_conditional(what, condition, kind, cond_type, size, name)
+            return self._add_conditional(what, condition, kind, size, name)
         cdef CaptureHandle capture = self._require_capture(NOT_CAPTURING)
         cdef InsertionPoint graph = wrap_graph(capture.get().graph, &capture.get().box())
         graph._try_test(test, size, name)
@@ -704,7 +693,7 @@ cdef class GraphBuilder(BuilderState):
             launch(self._stream_or_error(), None, first.kernel, condition, *first.args)
         elif counter is not None:
             counter.memory.fill(0, stream=self._stream_or_error())
-        bodies = self._add_conditional(what, condition, kind, cond_type, size, name)
+        bodies = self._add_conditional(what, condition, kind, size, name)
         if kind == NodeKind.kWhile:
             add_loop_test(capture.get().graph, (<GraphBuilder>bodies[0])._box(), test, condition)
         return bodies
@@ -716,8 +705,7 @@ cdef class GraphBuilder(BuilderState):
         return box_of[NodeRecord](graph).graph
 
     cdef tuple _add_conditional(
-        self, const char* what, Condition condition, NodeKind kind, CUgraphConditionalNodeType cond_type,
-        unsigned int size, object name,
+        self, const char* what, Condition condition, NodeKind kind, unsigned int size, object name
     ):
         cdef NodeSpec spec
         cdef vector[GraphBox*] inside
@@ -727,7 +715,7 @@ cdef class GraphBuilder(BuilderState):
         cdef CaptureHandle capture = self._require_capture(NOT_CAPTURING)
         cdef StreamHandle h = self._h
         check_name(name)
-        fill_conditional(spec, condition, kind, cond_type, size, context_of(h), &capture.get().box())
+        fill_conditional(spec, condition, kind, size, context_of(h), &capture.get().box())
         # Streams come first: a failure here leaves the graph unchanged.
         streams = [self._new_stream() for _ in range(size)]
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
@@ -753,8 +741,7 @@ cdef class GraphBuilder(BuilderState):
         cdef bint abandons = self._state == CAPTURING and self._kind != FORKED
         if abandons:
             record_foreign_spoiler(capture.get()[0], "close")
-        cdef CUresult status = self._tear_down()
-        self._stream = None
+        cdef CUresult status = self._shut_down()
         if abandons:
             self._close_arrays()
         with nogil:
@@ -804,8 +791,7 @@ cdef class GraphBuilder(BuilderState):
         """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
         if self._kind == CONDITIONAL_BODY and self._graph:
             box_of[NodeRecord](self._graph).graph.is_abandoned = True
-        self._tear_down()
-        self._stream = None
+        self._shut_down()
         return self._close_arrays()
 
 

@@ -37,5 +37,8 @@ cdef class BuilderState(StreamHolder):
     # Creates a stream in the context of the builder's stream.
     cdef Stream _new_stream(self)
 
-    # Ends the capture if this builder may end it, and releases all handles. close() and the destructor call it.
+    # Ends the capture if this builder may end it, and releases all handles. The destructor calls it.
     cdef CUresult _tear_down(self) noexcept
+
+    # Does the same, and forgets the stream.
+    cdef CUresult _shut_down(self) noexcept

@@ -93,6 +93,11 @@ cdef class BuilderState(StreamHolder):
                 status = abandon_capture(capture.get()[0])
         return status
 
+    cdef CUresult _shut_down(self) noexcept:
+        cdef CUresult status = self._tear_down()
+        self._stream = None
+        return status
+
     def __cuda_stream__(self):
         """Return (version, handle) of the captured stream, for other libraries."""
         return self._stream_or_error().__cuda_stream__()

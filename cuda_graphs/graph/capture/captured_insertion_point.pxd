@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.driver.cuda cimport CUcontext
-from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType
 from cuda_graphs.core.capture.capture_handles cimport CaptureTail
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind
 from cuda_graphs.objects.device.stream cimport Stream
@@ -17,5 +16,4 @@ cdef class CapturedInsertionPoint:
     cdef CUcontext _context(self) except NULL
     cdef int _launch_elsewhere(self, object config, object kernel, tuple args) except -1
     cdef CapturedInsertionPoint _next(self, tuple branches=*)
-    cdef CapturedInsertionPoint _conditional(
-        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, unsigned int count)
+    cdef CapturedInsertionPoint _conditional(self, const char* what, object condition, NodeKind kind, unsigned int count)

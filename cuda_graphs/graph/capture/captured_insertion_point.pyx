@@ -13,12 +13,6 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUcontext, CUresult
-from cuda_graphs.core.driver.cuda_graph cimport (
-    CU_GRAPH_COND_TYPE_IF,
-    CU_GRAPH_COND_TYPE_SWITCH,
-    CU_GRAPH_COND_TYPE_WHILE,
-    CUgraphConditionalNodeType,
-)
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.capture.capture_handles cimport (
     CapturedCall,
@@ -169,23 +163,21 @@ cdef class CapturedInsertionPoint:
 
     def if_then(self, condition):
         """Add an IfNode. The `branches` of the returned position hold its body."""
-        return self._conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1)
+        return self._conditional(b"if_then", condition, NodeKind.kIf, 1)
 
     def if_else(self, condition):
         """Add an IfElseNode."""
-        return self._conditional(b"if_else", condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2)
+        return self._conditional(b"if_else", condition, NodeKind.kIfElse, 2)
 
     def while_loop(self, condition):
         """Add a WhileNode."""
-        return self._conditional(b"while_loop", condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1)
+        return self._conditional(b"while_loop", condition, NodeKind.kWhile, 1)
 
     def switch(self, condition, count):
         """Add a SwitchNode."""
-        return self._conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count)
+        return self._conditional(b"switch", condition, NodeKind.kSwitch, count)
 
-    cdef CapturedInsertionPoint _conditional(
-        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, unsigned int count
-    ):
+    cdef CapturedInsertionPoint _conditional(self, const char* what, object condition, NodeKind kind, unsigned int count):
         cdef NodeSpec spec
         cdef CapturedCall call
         cdef StreamHandle h = self._stream._h
@@ -193,7 +185,7 @@ cdef class CapturedInsertionPoint:
         cdef GraphBox* body
         check_driver_has(what.decode())
         require_capture(call, h)
-        fill_conditional(spec, condition, kind, cond_type, count, self._context(), &call.capture().box())
+        fill_conditional(spec, condition, kind, count, self._context(), &call.capture().box())
         self._set_tail()
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
         inside = node.make_metadata().inner

@@ -9,6 +9,7 @@ Other rooms may import:
     insertion_point  InsertionPoint, the methods that add nodes; the objects of nodes and graphs
     labels           names of nodes, and labels of embedded graphs
     launch_guards    objects that see the launches of executables, and may refuse them
+    memory_nodes     the nodes that allocate, free, fill and copy memory
     node             GraphNode
     node_call        NodeCall, the call of a compiled kernel that has made nodes
     node_classes     the table of the classes of nodes, and of GraphDef

@@ -24,6 +24,12 @@ cdef int set_declaration(NodeRecord* record, const DeclaredHandle& declared) exc
 # Returns the declaration of a node, or NULL.
 cdef const DeclaredAccesses* declaration_of(NodeRecord* record) noexcept
 
+# Returns (reads, writes) as the caller declared them, each a tuple of Python Spans; (None, None) if they are unknown.
+cdef tuple declared_spans(NodeRecord* record)
+
+# Returns Python Spans, or None, with addresses that other code may use.
+cdef object public_spans(object spans)
+
 # Returns the spans as Python Spans.
 cdef tuple as_spans(const vector[Span]& spans)
 

@@ -32,6 +32,7 @@ from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.operands cimport open_buffer, read_pointer
 from cuda_graphs.graph.operands.parameter cimport Parameter
 from .node_classes cimport class_of
+from .places cimport public_address
 from .spec cimport describe, kernel_of
 from cuda_graphs.graph.operands.spans import Span as PythonSpan
 
@@ -89,6 +90,21 @@ cdef int set_declaration(NodeRecord* record, const DeclaredHandle& declared) exc
 
 cdef const DeclaredAccesses* declaration_of(NodeRecord* record) noexcept:
     return record.metadata.get().labels.accesses.get() if record.metadata else NULL
+
+
+cdef tuple declared_spans(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    if declared == NULL or not declared.is_known:
+        return None, None
+    return as_spans(declared.reads), as_spans(declared.writes)
+
+
+cdef object public_spans(object spans):
+    if spans is None:
+        return None
+    return tuple([
+        span._replace(start=public_address(span.start)) if isinstance(span.start, int) else span for span in spans
+    ])
 
 
 cdef tuple as_spans(const vector[Span]& spans):

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.driver.cuda cimport CUgraph, CUgraphNode
-from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType
 from cuda_graphs.core.graphs.graph_handles cimport (
     Dependencies,
     GraphBox,
@@ -39,13 +38,11 @@ cdef class InsertionPoint:
     # Finds the memory that the spec of a free node frees.
     cdef int _find_freed(self, NodeSpec& spec) except -1
 
-    # Adds a conditional node on a Condition, a flag or a predicate.
+    # Adds a conditional node with `size` bodies on a Condition, a flag or a predicate. `do` and `counter` are for loops.
     cdef InsertionPoint _add_tested(
-        self, object condition, object args, object do, LoopCounter counter, NodeKind kind,
-        CUgraphConditionalNodeType type, unsigned int size, object name,
-    )
-    cdef InsertionPoint _add_conditional(
-        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name)
+        self, object condition, object args, NodeKind kind, unsigned int size, object name, object do=*,
+        LoopCounter counter=*)
+    cdef InsertionPoint _add_conditional(self, object condition, NodeKind kind, unsigned int size, object name)
 
     # Raises the error of a node with this test, before anything is added.
     cdef int _try_test(self, ConditionTest test, unsigned int size, object name) except -1

@@ -18,14 +18,7 @@ from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
-from cuda_graphs.core.driver.cuda_graph cimport (
-    CU_GRAPH_COND_TYPE_IF,
-    CU_GRAPH_COND_TYPE_SWITCH,
-    CU_GRAPH_COND_TYPE_WHILE,
-    CUgraphConditionalHandle,
-    CUgraphConditionalNodeType,
-    CUgraphEdgeData,
-)
+from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalHandle, CUgraphEdgeData
 from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
@@ -319,6 +312,33 @@ cdef int refuse_node(InsertionPoint self, GraphBox* graph, NodeSpec& spec, objec
     )
 
 
+cdef tuple accept_array_form(object size, object shape, object dtype):
+    """Return (ElementType, shape) of the array that `alloc` makes; None for memory of a size."""
+    if shape is None and dtype is None:
+        if size is None:
+            raise TypeError("alloc needs size, in bytes, or shape and dtype")
+        return None
+    if size is not None:
+        raise TypeError("size and shape or dtype exclude each other: give bytes as size, or shape and dtype")
+    if shape is None or dtype is None:
+        raise TypeError("an array needs both shape and dtype, as in alloc(shape=(16, 4), dtype=cg.f32)")
+    return accept_element_type(dtype), accept_shape(shape)
+
+
+cdef int note_memory(InsertionPoint node, NodeSpec& spec, const GraphMemoryRef& memory, int device) except -1:
+    """Record the memory of a new alloc node: its place, or its address and type."""
+    cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
+    if spec.place:
+        memory.get().set_node(node._h)
+        declare_place(node._record().graph, memory)
+    else:
+        memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
+    if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
+        node._record().make_metadata().device = device
+    note_allocation(node._record()[0], spec.params.alloc.dptr)
+    return 0
+
+
 cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test, Condition condition) except -1:
     cdef InsertionPoint place = wrap_graph(any, body)
     cdef InsertionPoint last = place.launch(None, test.kernel, condition, *test.args)
@@ -453,37 +473,22 @@ cdef class InsertionPoint:
         the other. Raises CUDAError for size 0, ValueError for an unknown memory type.
         """
         cdef NodeSpec spec
-        cdef ElementType type = None
-        if shape is not None or dtype is not None:
-            if size is not None:
-                raise TypeError("size and shape or dtype exclude each other: give bytes as size, or shape and dtype")
-            if shape is None or dtype is None:
-                raise TypeError("an array needs both shape and dtype, as in alloc(shape=(16, 4), dtype=cg.f32)")
-            type, shape = accept_element_type(dtype), accept_shape(shape)
-            size = math.prod(shape) * type.itemsize
-        elif size is None:
-            raise TypeError("alloc needs size, in bytes, or shape and dtype")
+        cdef tuple form = accept_array_form(size, shape, dtype)
+        if form is not None:
+            size = math.prod(form[1]) * (<ElementType>form[0]).itemsize
         cdef GraphMemoryRef memory = create_graph_memory()
         keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
         options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
         cdef int ordinal = read_alloc(spec, size, options)
         spec.owners.first = as_owner(memory)
-        cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
-        cdef bint may_share = type is not None and kind == AllocKind.kDevice and spec.access.empty()
+        cdef bint is_on_device = alloc_kind(spec.params.alloc.poolProps) == AllocKind.kDevice
+        cdef bint may_share = form is not None and is_on_device and spec.access.empty()
         if may_share and spec.params.alloc.bytesize and not is_handed_out(self._open()[0]):
             memory.get().become_place(spec.params.alloc.bytesize, ordinal)
             spec.place = memory
         cdef InsertionPoint node = self._add(spec, name, None)
-        if spec.place:
-            memory.get().set_node(node._h)
-            declare_place(node._record().graph, memory)
-        else:
-            memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
-        if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
-            node._record().make_metadata().device = ordinal
-        note_allocation(node._record()[0], spec.params.alloc.dptr)
-        if type is not None:
-            form = (type, shape)
+        note_memory(node, spec, memory, ordinal)
+        if form is not None:
             node._record().make_metadata().array_form = hold_python(<PyObject*>form)
         return node
 
@@ -645,8 +650,8 @@ cdef class InsertionPoint:
         return self._add(spec, name, None)
 
     cdef InsertionPoint _add_tested(
-        self, object condition, object args, object do, LoopCounter counter, NodeKind kind,
-        CUgraphConditionalNodeType type, unsigned int size, object name,
+        self, object condition, object args, NodeKind kind, unsigned int size, object name, object do=False,
+        LoopCounter counter=None,
     ):
         cdef bint begins = read_flag(do, "do")
         cdef DeviceScope scope  # the node and its test are on the device of what decides
@@ -655,7 +660,7 @@ cdef class InsertionPoint:
         cdef InsertionPoint place = self, node
         cdef list added = []
         if test is None:
-            return self._add_conditional(condition, kind, type, size, name)
+            return self._add_conditional(condition, kind, size, name)
         self._try_test(test, size, name)
         if not test.is_guard:
             condition = wrap_graph(self._h, self._open()).create_condition(1 if begins else None)
@@ -667,7 +672,7 @@ cdef class InsertionPoint:
             place = self.memset(counter.memory, 0)
             added.append(place)
         try:
-            node = place._add_conditional(condition, kind, type, size, name)
+            node = place._add_conditional(condition, kind, size, name)
             added.append(node)
             if kind == NodeKind.kWhile:
                 add_loop_test(node._h, node._record().metadata.get().inner[0], test, condition)
@@ -693,12 +698,10 @@ cdef class InsertionPoint:
     cdef int _check_accepts(self, NodeSpec& spec) except -1:
         return 0
 
-    cdef InsertionPoint _add_conditional(
-        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name
-    ):
+    cdef InsertionPoint _add_conditional(self, object condition, NodeKind kind, unsigned int size, object name):
         cdef NodeSpec spec
         cdef unsigned int i
-        read_conditional(spec, condition, kind, type, size, self._open())
+        read_conditional(spec, condition, kind, size, self._open())
         cdef InsertionPoint node = self._add(spec, name, None)
         node._record().make_metadata().condition = spec.params.conditional.handle
         for i in range(size):  # the driver owns the array, which lives as long as the node
@@ -722,11 +725,11 @@ cdef class InsertionPoint:
         1024 graphs around it. Raises TypeError and ValueError for any other condition and for arguments that do not fit,
         and CompileError for a predicate that cannot be compiled. Then nothing has been added.
         """
-        return self._add_tested(condition, args, False, None, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
+        return self._add_tested(condition, args, NodeKind.kIf, 1, name)
 
     def if_else(self, condition, *, args=(), name=None):
         """Add an IfElseNode: `then` runs if the condition is not 0, `else_` if it is 0. See `if_then`."""
-        return self._add_tested(condition, args, False, None, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+        return self._add_tested(condition, args, NodeKind.kIfElse, 2, name)
 
     def while_loop(self, condition, *, args=(), do=False, max_iterations=None, name=None):
         """Add a WhileNode: `body` runs repeatedly, as long as the condition is not 0 before an iteration. See `if_then`.
@@ -745,7 +748,7 @@ cdef class InsertionPoint:
         cdef DeviceScope scope
         enter_device(scope, device_of_test(condition, args))
         cdef LoopCounter counter = make_counter(max_iterations, name, not isinstance(condition, Condition))
-        return self._add_tested(condition, args, do, counter, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
+        return self._add_tested(condition, args, NodeKind.kWhile, 1, name, do, counter)
 
     def switch(self, condition, count, *, args=(), name=None):
         """Add a SwitchNode with `count` bodies: `branches[n]` runs if the condition is n, no body if it is >= count.
@@ -753,7 +756,7 @@ cdef class InsertionPoint:
         See `if_then`. Raises CUDAError for count 0.
         """
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
-        return self._add_tested(condition, args, False, None, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
+        return self._add_tested(condition, args, NodeKind.kSwitch, size, name)
 
     def call(self, obj, *args, name=None):
         """Let `obj` add its nodes after this node. Returns the last of these nodes, which gets the name.
@@ -924,7 +927,7 @@ cdef int declare_accesses(InsertionPoint self, NodeSpec& spec, tuple args, objec
 cdef object read_foreign_call(
     InsertionPoint self, NodeSpec& spec, object config, object kernel, tuple args, object reads, object writes
 ):
-    """Do the same for an object that makes the Kernel."""
+    """Do what `read_call` does, for an object that makes the Kernel."""
     config, kernel, args, known_reads, known_writes = as_launch(config, kernel, args)
     if reads is None and writes is None:
         reads, writes = known_reads, known_writes

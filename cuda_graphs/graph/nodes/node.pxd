@@ -2,8 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from libcpp.memory cimport shared_ptr
 
-from cuda_graphs.core.graphs.graph_handles cimport NodeAccesses, NodeRecord, NodeSpec
+from cuda_graphs.core.graphs.graph_handles cimport NodeAccesses, NodeParameters, NodeRecord, NodeSpec
 from .insertion_point cimport InsertionPoint
+
+
+# Returns the node's uses of named parameters, and the rules that follow them; NULL if it uses none.
+cdef inline NodeParameters* named_parameters(NodeRecord* record) noexcept:
+    return record.metadata.get().parameters.get() if record.metadata else NULL
 
 
 cdef class GraphNode(InsertionPoint):

@@ -215,10 +215,10 @@ cdef class GraphNode(InsertionPoint):
 
     def _parameter_names(self):
         """Return the names of the named parameters that the node uses, each once, in the order of their uses."""
-        cdef NodeRecord* record = self._record()
+        cdef NodeParameters* named = named_parameters(self._record())
         cdef dict names = {}
-        if record.metadata and record.metadata.get().parameters:
-            for use in record.metadata.get().parameters.get().uses:
+        if named != NULL:
+            for use in named.uses:
                 if not is_hidden(use.parameter):
                     names[use.parameter.get().name.decode()] = None
         return tuple(names)
@@ -229,10 +229,10 @@ cdef class GraphNode(InsertionPoint):
 
     def _places(self):
         """Return the addresses of the stand-ins of the places that the node itself is given."""
-        cdef NodeRecord* record = self._record()
+        cdef NodeParameters* named = named_parameters(self._record())
         cdef set found = set()
-        if record.metadata and record.metadata.get().parameters:
-            for use in record.metadata.get().parameters.get().uses:
+        if named != NULL:
+            for use in named.uses:
                 if use.is_place():
                     found.add(use.parameter.get().place.get().start())
         return found
@@ -286,6 +286,7 @@ cdef class GraphNode(InsertionPoint):
 
     cdef shared_ptr[NodeSpec] _parameters(self) except *:
         cdef NodeRecord* record = self._record()
+        cdef NodeParameters* named
         cdef shared_ptr[NodeSpec] loaded
         self._check_known()
         if record.metadata:
@@ -297,9 +298,10 @@ cdef class GraphNode(InsertionPoint):
             return loaded
         loaded = make_shared[NodeSpec]()
         self._load(dereference(loaded))
-        if record.metadata and record.metadata.get().parameters:
-            loaded.get().uses = record.metadata.get().parameters.get().uses
-            show_wanted(dereference(loaded), record.metadata.get().parameters.get()[0])
+        named = named_parameters(record)
+        if named != NULL:
+            loaded.get().uses = named.uses
+            show_wanted(dereference(loaded), named[0])
             drop_place_uses(loaded.get().uses)
         record.make_metadata().loaded = loaded
         return loaded
@@ -359,13 +361,14 @@ cdef class GraphNode(InsertionPoint):
     cdef int _load_with_owners(self, NodeSpec& spec) except -1:
         cdef NodeRecord* record = self._load(spec)
         spec.owners = owners_of(record.owners)
-        if not record.metadata or not record.metadata.get().parameters:
+        cdef NodeParameters* named = named_parameters(record)
+        if named == NULL:
             return 0
-        spec.uses = record.metadata.get().parameters.get().uses
+        spec.uses = named.uses
         drop_place_uses(spec.uses)  # their addresses are in the parameters of the node
-        spec.rules = record.metadata.get().parameters.get().rules
+        spec.rules = named.rules
         if record.kind != NodeKind.kKernel:  # the driver holds placeholders for missing values
-            spec.params = record.metadata.get().parameters.get().wanted
+            spec.params = named.wanted
         return 0
 
     cdef int _set(self, NodeSpec& spec) except -1:

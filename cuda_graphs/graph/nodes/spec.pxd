@@ -3,7 +3,7 @@
 from libc.stddef cimport size_t
 
 from cuda_graphs.core.driver.cuda cimport CUcontext
-from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType, CUmemorytype
+from cuda_graphs.core.driver.cuda_graph cimport CUmemorytype
 from cuda_graphs.core.graphs.graph_handles cimport AllocKind, GraphBox, NodeKind, NodeSpec
 from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig
@@ -21,17 +21,14 @@ cdef int read_free(NodeSpec& spec, object dptr) except -1
 cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1
 cdef int read_host(NodeSpec& spec, object fn, object user_data, object name) except -1
 cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1  # kEventRecord or kEventWait
-cdef int read_conditional(
-    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
-    GraphBox* around) except -1
+cdef int read_conditional(NodeSpec& spec, object condition, NodeKind kind, unsigned int size, GraphBox* around) except -1
 
 # Raises RecursionError if graphs in a node of `around` would be deeper than kMaxDepth.
 cdef int check_depth(GraphBox* around, unsigned int levels_inside_node) except -1
 
 # Fills the spec of a conditional node for a checked Condition and a context.
 cdef int fill_conditional(
-    NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
-    CUcontext context, GraphBox* around) except -1
+    NodeSpec& spec, Condition condition, NodeKind kind, unsigned int size, CUcontext context, GraphBox* around) except -1
 
 # Returns `args`, a tuple or list of kernel arguments, as a tuple. Raises TypeError for other objects.
 cdef tuple accept_arguments(object args)

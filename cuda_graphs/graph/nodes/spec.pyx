@@ -10,6 +10,9 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUcontext, CUDA_ERROR_INVALID_VALUE, CUdeviceptr, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
+    CU_GRAPH_COND_TYPE_IF,
+    CU_GRAPH_COND_TYPE_SWITCH,
+    CU_GRAPH_COND_TYPE_WHILE,
     CU_MEMORYTYPE_DEVICE,
     CU_MEMORYTYPE_HOST,
     CU_MEMORYTYPE_UNIFIED,
@@ -325,11 +328,9 @@ cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1:
     return 0
 
 
-cdef int read_conditional(
-    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, GraphBox* around
-) except -1:
+cdef int read_conditional(NodeSpec& spec, object condition, NodeKind kind, unsigned int size, GraphBox* around) except -1:
     cdef Condition c = accept_condition(condition)
-    fill_conditional(spec, c, kind, type, size, accept_context("conditional node"), around)
+    fill_conditional(spec, c, kind, size, accept_context("conditional node"), around)
     if c._context not in (NULL, spec.params.conditional.ctx):
         raise_explained(
             CUDA_ERROR_INVALID_VALUE,
@@ -343,8 +344,7 @@ cdef int read_conditional(
 
 
 cdef int fill_conditional(
-    NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
-    CUcontext context, GraphBox* around
+    NodeSpec& spec, Condition condition, NodeKind kind, unsigned int size, CUcontext context, GraphBox* around
 ) except -1:
     check_depth(around, 1)
     if condition._hierarchy != hierarchy_number(around[0]):
@@ -358,10 +358,16 @@ cdef int fill_conditional(
         )
     spec.begin(kind)
     spec.params.conditional.handle = condition._handle
-    spec.params.conditional.type = type
+    spec.params.conditional.type = conditional_type_of(kind)
     spec.params.conditional.size = size
     spec.params.conditional.ctx = context
     return 0
+
+
+cdef CUgraphConditionalNodeType conditional_type_of(NodeKind kind) noexcept:
+    if kind == NodeKind.kWhile:
+        return CU_GRAPH_COND_TYPE_WHILE
+    return CU_GRAPH_COND_TYPE_SWITCH if kind == NodeKind.kSwitch else CU_GRAPH_COND_TYPE_IF
 
 
 # Descriptions of specs, one function per kind.

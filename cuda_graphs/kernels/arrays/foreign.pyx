@@ -35,7 +35,8 @@ from cuda_graphs.objects.memory.array_view cimport (
 from cuda_graphs.objects.memory.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.waiting cimport wait_for
-from .ndarray cimport key_of, array_of_buffer
+from .buffer_views cimport array_of_buffer
+from .ndarray cimport key_of
 from .reading cimport Reading
 
 from cuda_graphs.core.driver.choice import wants_instrumented_code

@@ -6,7 +6,7 @@ from libc.stdint cimport uint64_t, uintptr_t
 from cuda_graphs.core.driver.cuda cimport CUstream
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.memory.buffer cimport Buffer
-from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
+from .without_operators cimport WithoutOperators
 
 
 # The last change of the elements of an array.
@@ -19,7 +19,7 @@ cdef struct Changes:
 
 
 # The Buffer of a Field is None before its first use. It contains the elements, at `_address`.
-cdef class NDArray(TypedMemory):
+cdef class NDArray(WithoutOperators):
     cdef readonly object dtype
     cdef readonly tuple shape, element_shape
     cdef readonly Py_ssize_t size
@@ -42,6 +42,7 @@ cdef class NDArray(TypedMemory):
     cdef Buffer _memory(self)
     cdef NDArray _part(self, Py_ssize_t offset, tuple shape, object dtype)
     cdef int _allocate(self, bint filled=*) except -1
+    cdef Buffer _new_buffer(self, object device, bint filled)
     cdef int _begin_change(self, Stream stream) except -1
     cdef int _end_change(self, Stream stream, tuple operands) except -1
     cdef int _wait(self, object timeout=*) except -1
@@ -69,5 +70,6 @@ cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner
 # Returns the text of the error for an array whose Buffer is closed.
 cdef str closed_text(NDArray self)
 
-# Returns an array that uses the memory of `buffer`.
-cdef NDArray array_of_buffer(Buffer buffer, object dtype, tuple inner, tuple shape, object device)
+# Returns an array or field without memory, of the class `cls`, whose elements have the shape `inner`.
+cdef NDArray make_unallocated(
+    object cls, object dtype, tuple inner, tuple shape, bint needs_grad, bint needs_dual, object device)

@@ -12,7 +12,6 @@ other devices, the elements are in device memory.
 
 import itertools
 import math
-import numbers
 import threading
 import weakref
 
@@ -31,7 +30,7 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.seam cimport ensure_driver, raise_explained
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.graphs.graph_handles cimport find_value_type
-from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
+from cuda_graphs.core.resources.device_scope cimport kNoDevice
 from cuda_graphs.core.resources.handles cimport raw_of
 from cuda_graphs.objects.memory.dlpack cimport (
     ArrayForm,
@@ -46,12 +45,13 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLUInt,
 )
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
-from cuda_graphs.objects.memory.buffer cimport MemoryKind, fill_elements, is_of_graph, part_of
+from cuda_graphs.objects.memory.buffer cimport fill_elements, is_of_graph, part_of
 from cuda_graphs.objects.memory.graph_memory cimport allocate_for_array
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream
 from .captures cimport is_captured_by_any_code
 from .keep_alive cimport keep_arguments
+from .without_operators cimport WithoutOperators
 
 from cuda_graphs.kernels.shapes import may_release_during_work
 from cuda_graphs.objects.device.device import Device
@@ -60,6 +60,7 @@ from cuda_graphs.objects.memory.array_shape import accept_shape, has_gaps, resha
 from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
 from cuda_graphs.errors import ClosedBufferError, CUDAError
 from . import keep_alive
+from .offsets import accept_offset, from_zero
 
 cdef Stream usual_stream = default_stream()
 
@@ -113,7 +114,7 @@ cdef int check_copy(NDArray self, CUresult status, str what) except -1:
     return raise_explained(status, f"{what} {self._identify()}", cause) if status else 0
 
 
-cdef class NDArray(TypedMemory):
+cdef class NDArray(WithoutOperators):
     """An array of elements in memory of a device: an argument of kernels. `ndarray` makes one.
 
     `a[i, j]` reads one element on the host, and `a[i, j] = value` writes one element. Each access waits for the
@@ -281,28 +282,15 @@ cdef class NDArray(TypedMemory):
         return part
 
     cdef int _allocate(self, bint filled=True) except -1:
-        """Allocate memory on the requested device, and fill it with zeros unless `filled` is False. During a capture it is memory
-        of the graph."""
+        """Allocate memory on the requested device, also for the gradient. Fill it with zeros unless `filled` is False."""
         cdef DeviceScope scope
+        cdef NDArray grad = None
         device = Device(self._device)
         enter_device(scope, device.device_id)
         if device._context is None:
             device.set_current()
         keep_alive.release_finished()
-        stream = device.default_stream
-        cdef NDArray grad = None
-        cdef Stream current = None if isinstance(self, Field) else current_or(None)
-        cdef Buffer buffer = None
-        if current is not None:
-            buffer = allocate_for_array(device.device_id, self.size * self._itemsize, current)
-        if buffer is not None:
-            if filled:
-                buffer.fill(0, stream=current)
-        else:
-            buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
-            if filled:
-                buffer.fill(0, stream=stream)
-            stream.sync()  # kernels may use it on any stream
+        cdef Buffer buffer = self._new_buffer(device, filled)
         if self._needs_grad:
             grad = make_unallocated(self._partner_class, self.dtype, self.element_shape, self.shape, False, False, device)
             grad._offset = self._offset
@@ -310,6 +298,23 @@ cdef class NDArray(TypedMemory):
         self._grad, self._device, self._address, self._place = grad, device, buffer._address, device.device_id
         self._buffer = buffer
         return 0
+
+    cdef Buffer _new_buffer(self, object device, bint filled):
+        """Return memory for the elements. During a capture it is memory of the graph, but not that of a Field, which other
+        graphs may use too."""
+        cdef size_t size = self.size * self._itemsize
+        cdef Stream current = None if isinstance(self, Field) else current_or(None)
+        cdef Buffer buffer = None if current is None else allocate_for_array(device.device_id, size, current)
+        if buffer is not None:
+            if filled:
+                buffer.fill(0, stream=current)
+            return buffer
+        stream = device.default_stream
+        buffer = resource_of(device).allocate(size, stream=stream)
+        if filled:
+            buffer.fill(0, stream=stream)
+        stream.sync()  # kernels may use it on any stream
+        return buffer
 
     def fill(self, value):
         """Set every element to a value. Vector elements take all components, or one number for all of them.
@@ -468,7 +473,7 @@ cdef class NDArray(TypedMemory):
         if index is None and not self.shape:
             index = ()
         if self._offset is not None:
-            index = from_zero(self, index)
+            index = from_zero(self._identify, index, self._offset, self.shape)
         indices = index if isinstance(index, tuple) else (index,)
         offset, shape, strides = select(self._identify, index, self.shape, self.strides)
         if len(indices) == len(self.shape) and not any([each is ... or isinstance(each, slice) for each in indices]):
@@ -642,8 +647,9 @@ cdef class NDArray(TypedMemory):
         return export_capsule(self._memory()._h, form, device, max_version, dl_device, copy)
 
     def __copy__(self):
+        cls = NDArray if self._base is not None else type(self)
         cdef NDArray copy = make_unallocated(
-            NDArray if self._base is not None else type(self), self.dtype, self.element_shape, self.shape, self._needs_grad, self._needs_dual, self.device
+            cls, self.dtype, self.element_shape, self.shape, self._needs_grad, self._needs_dual, self.device
         )
         if self._base is None:
             copy._offset = self._offset
@@ -716,123 +722,6 @@ cdef class NDArray(TypedMemory):
             return ""
         return few_values([from_device(part, self.dtype) for part in parts])
 
-    def _refuse_arithmetic(self):
-        raise TypeError(
-            f"{self._identify()} has no arithmetic or comparisons on the host: write a kernel, or use NumPy (to_numpy), CuPy or "
-            "PyTorch (from_dlpack), which do that"
-        )
-
-    def __hash__(self):
-        return object.__hash__(self)
-
-    def __lt__(self, other):
-        return self._refuse_arithmetic()
-
-    def __le__(self, other):
-        return self._refuse_arithmetic()
-
-    def __gt__(self, other):
-        return self._refuse_arithmetic()
-
-    def __ge__(self, other):
-        return self._refuse_arithmetic()
-
-    def __add__(self, other):
-        return self._refuse_arithmetic()
-
-    def __radd__(self, other):
-        return self._refuse_arithmetic()
-
-    def __sub__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rsub__(self, other):
-        return self._refuse_arithmetic()
-
-    def __mul__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rmul__(self, other):
-        return self._refuse_arithmetic()
-
-    def __matmul__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rmatmul__(self, other):
-        return self._refuse_arithmetic()
-
-    def __truediv__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rtruediv__(self, other):
-        return self._refuse_arithmetic()
-
-    def __floordiv__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rfloordiv__(self, other):
-        return self._refuse_arithmetic()
-
-    def __mod__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rmod__(self, other):
-        return self._refuse_arithmetic()
-
-    def __divmod__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rdivmod__(self, other):
-        return self._refuse_arithmetic()
-
-    def __lshift__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rlshift__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rshift__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rrshift__(self, other):
-        return self._refuse_arithmetic()
-
-    def __and__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rand__(self, other):
-        return self._refuse_arithmetic()
-
-    def __or__(self, other):
-        return self._refuse_arithmetic()
-
-    def __ror__(self, other):
-        return self._refuse_arithmetic()
-
-    def __xor__(self, other):
-        return self._refuse_arithmetic()
-
-    def __rxor__(self, other):
-        return self._refuse_arithmetic()
-
-    def __pow__(self, other, modulus):
-        return self._refuse_arithmetic()
-
-    def __rpow__(self, other, modulus):
-        return self._refuse_arithmetic()
-
-    def __neg__(self):
-        return self._refuse_arithmetic()
-
-    def __pos__(self):
-        return self._refuse_arithmetic()
-
-    def __abs__(self):
-        return self._refuse_arithmetic()
-
-    def __invert__(self):
-        return self._refuse_arithmetic()
-
 
 cdef class Field(NDArray):
     """An NDArray whose address and shape are constants of the kernels that use it: global data of a program.
@@ -855,44 +744,6 @@ cdef class Field(NDArray):
     def offset(self):
         """The first index of each dimension, in kernels and on the host."""
         return (0,) * len(self.shape) if self._offset is None else self._offset
-
-
-cdef class PackedField(Field):
-    """A field whose memory is that of another field of bytes."""
-
-    cdef NDArray whole_grad
-
-    cdef int _allocate(self, bint filled=True) except -1:
-        share(self, self._base, self.whole_grad)
-        return 0
-
-
-def packed_view(NDArray whole not None, dtype, NDArray whole_grad=None, bint needs_dual=False):
-    """Return the bytes of an array, along its last axis, as elements of `dtype`.
-
-    The gradient is in the bytes of `whole_grad`, and the dual in those of the dual of `whole`.
-    """
-    cdef NDArray self
-    shape = (*whole.shape[:-1], whole.shape[-1] // dtype.size)
-    cls = PackedField if isinstance(whole, Field) else NDArray
-    self = make_unallocated(cls, dtype, (), shape, whole_grad is not None, needs_dual, whole._device)
-    self._changes.version = 0
-    if isinstance(whole, Field):
-        self._base, (<PackedField>self).whole_grad = whole, whole_grad
-    else:
-        share(self, whole, whole_grad)
-    return self
-
-
-cdef int share(NDArray self, NDArray whole, NDArray whole_grad) except -1:
-    """Give an array the memory of another one."""
-    whole._expose()
-    if whole_grad is not None:
-        self._grad = packed_view(whole_grad, self.dtype)
-        self._grad._ready()
-    self._base, self._device, self._address, self._place = whole, whole._device, whole._address, whole._place
-    self._buffer = whole._buffer
-    return 0
 
 
 def find_field(str name):
@@ -969,34 +820,6 @@ def number_field(dtype, shape, needs_grad, needs_dual, device, offset=None, cls=
     return made
 
 
-cdef object from_zero(NDArray array, index):
-    """Return an index of an array with an offset as one that counts from 0."""
-    if index is ...:
-        return index
-    indices = index if isinstance(index, tuple) else (index,)
-    if len(indices) != len(array.shape) or not all([isinstance(each, numbers.Integral) for each in indices]):
-        raise TypeError(f"{array._identify()} has an offset: give one int for each dimension, or ...")
-    for each, first, extent in zip(indices, array._offset, array.shape):
-        if not first <= each < first + extent:
-            raise IndexError(
-                f"index {each} is outside of {array._identify()}, whose indices there are from {first} to {first + extent - 1}"
-            )
-    return tuple([each - first for each, first in zip(indices, array._offset)])
-
-
-cdef tuple accept_offset(offset, tuple shape):
-    """Return the first index of each dimension; None for zeros."""
-    found = offset if isinstance(offset, (tuple, list)) else (offset,)
-    if not all([isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in found]):
-        raise TypeError(f"offset must be an int for each dimension, got {offset!r}")
-    if len(found) != len(shape):
-        raise ValueError(f"offset={offset!r} has {len(found)} numbers, and the field has {len(shape)} dimensions")
-    for each, extent in zip(found, shape):
-        if not -(1 << 31) <= each <= (1 << 31) - 1 - extent:
-            raise ValueError(f"offset={offset!r}: indices must be from -2**31 to 2**31 - 1")
-    return tuple([int(each) for each in found]) if any(found) else None
-
-
 cdef NDArray make_array(cls, dtype, shape, needs_grad, needs_dual, device):
     from .dtypes import accept_element
 
@@ -1029,20 +852,6 @@ cdef NDArray make_unallocated(cls, dtype, tuple inner, tuple shape, bint needs_g
     return self
 
 
-cdef NDArray array_of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, device):
-    cdef NDArray self = make_unallocated(NDArray, dtype, inner, shape, False, False, device)
-    self._address = buffer._address
-    self._buffer = buffer
-    self._place = kNoDevice if is_pinned(buffer) else device.device_id
-    self._changes.version = 0
-    return self
-
-
-cdef bint is_pinned(Buffer buffer) except -1:
-    """Return True for host memory, which all devices can use. Memory of no bytes is that of its device."""
-    return buffer._size != 0 and has_several_devices() and buffer._ask() == MemoryKind.PINNED
-
-
 cdef int assign(NDArray part, value) except -1:
     """Set the elements of a part of an array: to those of another array, or to one value."""
     import numpy as np
@@ -1065,32 +874,6 @@ def empty_array(dtype, shape, device=None):
     ensure_driver()
     made._allocate(False)
     return made
-
-
-def view_buffer(Buffer buffer, dtype, shape):
-    """Return the array of `Buffer.view`."""
-    from .dtypes import accept_element
-
-    cdef NDArray self
-    element, inner = accept_element(dtype)
-    cdef size_t itemsize = element.size * math.prod(inner)
-    if shape is None and buffer._size % itemsize:
-        raise ValueError(f"the {buffer._size} bytes of {buffer!r} are not a multiple of the {itemsize} bytes of an element: give a shape")
-    extents = (buffer._size // itemsize,) if shape is None else accept_shape(shape)
-    size = math.prod(extents) * itemsize
-    if size > buffer._size:
-        raise ValueError(f"an array of shape {extents} has {size} bytes, but {buffer!r} has only {buffer._size}")
-    if buffer._address % <CUdeviceptr>element.size:
-        raise ValueError(f"the address of {buffer!r} is not a multiple of {element.size}, the size of {element}")
-    # Memory that a graph allocates is known to the driver from the first launch on.
-    device = Device() if is_of_graph(buffer) else Device(buffer.device_id) if buffer.device_id >= 0 else None
-    if device is None:
-        raise ValueError(
-            f"{buffer!r} is not memory of the driver, which kernels can use: device, managed or pinned memory"
-        )
-    self = array_of_buffer(buffer, element, inner, extents, device)
-    self._base = buffer
-    return self
 
 
 def memory_of(NDArray array not None):

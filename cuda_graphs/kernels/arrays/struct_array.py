@@ -21,8 +21,9 @@ from cuda_graphs.compiler.language.structs import LAYOUTS, is_struct, struct_dty
 from cuda_graphs.objects.memory.array_shape import accept_shape, has_gaps, select
 from cuda_graphs.objects.memory.array_view import packed_strides
 
-from .ndarray import Field, NDArray, number_array, number_field, packed_view
+from .ndarray import Field, NDArray, number_array, number_field
 from .packed_member import PackedMember
+from .packed_views import packed_view
 from .struct_values import (
     converted,
     device_struct_dtype,

@@ -17,7 +17,8 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
-from cuda_graphs.kernels.specialisation.arguments cimport Reader, graph_memory
+from cuda_graphs.kernels.specialisation.readers.kept_arguments cimport graph_memory
+from cuda_graphs.kernels.specialisation.readers.reader cimport Reader
 from cuda_graphs.kernels.arrays.captures cimport is_captured
 from cuda_graphs.kernels.specialisation.guards cimport Guards
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
@@ -33,7 +34,8 @@ from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.nodes.access_ranges import span_of_memory
 from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.kernels.graph.emission import Emission
-from cuda_graphs.kernels.specialisation.arguments import KeptArgument, argument_at
+from cuda_graphs.kernels.specialisation.readers.kept_arguments import KeptArgument
+from cuda_graphs.kernels.specialisation.readers.structures import argument_at
 from cuda_graphs.kernels.shapes import fitting_block
 from cuda_graphs.kernels.targets import is_early_target
 from .call_parts import CallParts, EarlyTask, is_of_user

@@ -20,7 +20,7 @@ from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.context cimport DeviceScope
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
-from cuda_graphs.kernels.specialisation.arguments cimport Reader, kDual, kGradient, kNoExtra
+from cuda_graphs.kernels.specialisation.readers.reader cimport Reader, kDual, kGradient, kNoExtra
 from .call_hooks cimport replacement_of, has_hook, after_call
 from .capture_strategy cimport CaptureStrategy
 from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code, is_captured

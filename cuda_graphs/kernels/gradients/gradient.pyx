@@ -4,14 +4,13 @@
 
 import weakref
 
-from cuda_graphs.kernels.specialisation.arguments cimport Reader, kGradient, kNoExtra, kSecond
+from cuda_graphs.kernels.specialisation.readers.reader cimport Reader, kGradient, kNoExtra, kSecond
 from cuda_graphs.kernels.call.function cimport KernelFunction, derived_from
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.numbers cimport as_int
 from .stack_memory cimport GradientCapture, GradientLaunch, StackMemory
 
 from cuda_graphs.kernels.arrays.tensors import fill
-from cuda_graphs.kernels.specialisation.arguments import leaf_paths
 from cuda_graphs.objects.device.device import current_device
 from .grad_stats import GradStats
 from .stack_sizing import MAX_CAPACITY
@@ -70,7 +69,7 @@ cdef class GradientFunction(KernelFunction):
         for each, value in zip(self.specialiser.readers, args):
             reader = each
             reader.add_owners(owners, value)
-            leaves.update(leaf_paths(reader))
+            leaves.update(reader.leaf_paths())
         cdef bint captures = stream is not None
         if not captures:
             stream = current_device().default_stream

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.ir.types import i64, u8, u32, u64
-from cuda_graphs.kernels.arrays.ndarray import NDArray, packed_view
+from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.kernels.arrays.packed_views import packed_view
 from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.objects.memory.buffer import Buffer
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource

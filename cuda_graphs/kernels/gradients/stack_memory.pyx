@@ -24,7 +24,7 @@ from .stack_sizing cimport StackSizer, capacity_of, size_inputs, stack_sizer
 
 from cuda_graphs.compiler.autodiff.analysis.size_expressions import TooManySteps, SizeOverflow, evaluate, leaves_of
 from cuda_graphs.errors import CUDAOutOfMemoryError
-from cuda_graphs.kernels.specialisation.arguments import struct_array_leaves
+from cuda_graphs.kernels.specialisation.readers.structures import struct_array_leaves
 from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
 

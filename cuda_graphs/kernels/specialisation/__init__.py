@@ -3,13 +3,13 @@
 """Specialisations: the code of a kernel for one combination of argument types. The arguments of a call select it.
 
 Other rooms may import:
-    arguments       from Python arguments to leaves and keys
     constants       template values and their numbers
     field_names     the program's names of fields in messages
     guards          captured values that code depends on
     options         the options of a kernel
     origins         the origins of compiled kernels
     own_attributes  objects whose attributes are unchanged
+    readers         from Python arguments to leaves and keys
     snapshots       results of functions of template values, until the values change
     specialisation  the code of a kernel for one signature
     specialiser     finds or compiles the specialisation of a call

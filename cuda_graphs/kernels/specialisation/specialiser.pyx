@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The specialisations of a function: the arguments of a call select one, or compile a new one.
 
-A call converts its arguments to leaves and a key (arguments.pyx). The code of the last call is compared first. Only
+A call converts its arguments to leaves and a key (readers/). The code of the last call is compared first. Only
 the compilation reads the source of the function.
 """
 
@@ -20,7 +20,8 @@ from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_sever
 from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.arrays.reading cimport Reading
 from cuda_graphs.objects.device.context cimport enter_device
-from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of, takes_condition
+from cuda_graphs.kernels.specialisation.arguments cimport reader_of
+from cuda_graphs.kernels.specialisation.readers.reader cimport Reader
 from .guards cimport Guards
 from .specialisation cimport NodesReason, Specialisation, kNoReason
 
@@ -35,7 +36,6 @@ from cuda_graphs.kernels.graph.checkpoints import labels_of
 from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering, as_nodes
 from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.kernels.targets import target_of
-from cuda_graphs.kernels.specialisation.arguments import leaf_paths
 from cuda_graphs.kernels.specialisation.field_names import with_field_names
 from .guards import guards_of
 from cuda_graphs.kernels.specialisation.keywords import positional_arguments
@@ -248,7 +248,7 @@ cdef class Specialiser:
 
     def _compile(self, args, embedded, is_refused=False, fuse="call", exchanges=None, has_nodes=False):
         signature = self.signature(args)
-        leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
+        leaves = {path: number for reader in self.readers for path, number in (<Reader>reader).leaf_paths()}
         if self.has_checkpoints:
             leaves[START] = self.start
         current_device()
@@ -330,7 +330,7 @@ cdef Specialiser specialiser_of(object function, object options, object annotati
         self.leaves += reader.leaves
         self.keys += reader.keys
         self.readers.append(reader)
-        self.takes_condition |= takes_condition(reader)
+        self.takes_condition |= reader.takes_condition()
     if self.has_checkpoints:
         self.start = self.leaves
         self.leaves += 1

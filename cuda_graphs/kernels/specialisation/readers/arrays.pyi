@@ -1,0 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from .reader import Reader
+
+class Array(Reader): ...

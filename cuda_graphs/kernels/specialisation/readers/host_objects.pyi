@@ -1,0 +1,6 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from .reader import Reader
+
+class ConditionHandle(Reader): ...
+class HostObject(Reader): ...
