@@ -45,12 +45,12 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLInt,
     kDLUInt,
 )
+from cuda_graphs.objects.captured_call cimport is_captured_by_any_code
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.memory.buffer cimport MemoryKind, fill_elements, is_of_graph, part_of
 from cuda_graphs.objects.memory.graph_memory cimport allocate_for_array
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream
-from .captures cimport is_captured_by_any_code
 from .keep_alive cimport keep_arguments
 
 from cuda_graphs.kernels.shapes import may_release_during_work

@@ -17,8 +17,8 @@ from libc.string cimport memcmp
 
 from cuda_graphs.core.resources.device_scope cimport current_device as device_now
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
-from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.arrays.reading cimport Reading
+from cuda_graphs.objects.captured_call cimport is_captured_by_any_code
 from cuda_graphs.objects.device.context cimport enter_device
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of, takes_condition
 from .guards cimport Guards
