@@ -107,7 +107,7 @@ cdef class KernelFunction:
                 return other(*args, stream=stream)
         r.leaves, r.keys = few_leaves, few_keys
         r.foreign = r.members = NULL
-        r.in_graph = r.has_parameters = False
+        r.in_graph = r.has_parameters = r.has_unlaunched = False
         if self.specialiser.leaves > FEW:
             leaves.resize(self.specialiser.leaves)
             r.leaves = leaves.data()
@@ -143,6 +143,8 @@ cdef class KernelFunction:
         cdef DeviceScope scope
         if not handle:
             stream._check_open()
+        if r.has_unlaunched:
+            self.specialiser.check_arrays(r, handle)
         cdef Specialisation code = self.specialiser.find_on_device(scope, r, handle)
         if code.disjoint.size():
             code.check_disjoint(r.leaves)

@@ -30,7 +30,7 @@ from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
-from cuda_graphs.objects.memory.buffer cimport Buffer, closed_buffers, is_of_graph
+from cuda_graphs.objects.memory.buffer cimport Buffer, MemoryKind, closed_buffers, is_of_graph
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, closed_text, key_of
@@ -373,6 +373,8 @@ cdef class Array(Reader):
                 raise ClosedBufferError(f"parameter {self.path!r}: {closed_text(own)}")
             if own._place != r.device and own._place != kNoDevice:
                 note_device(r, self, own._place)
+            if own._buffer._kind == MemoryKind.UNLAUNCHED:
+                r.has_unlaunched = True
             found = own._key
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()
@@ -382,6 +384,8 @@ cdef class Array(Reader):
                 r.leaves[self.leaf + 1 + i].extents = own._extents.data()
                 r.leaves[self.leaf + 1 + i].bits = partner._address if partner is not None else 0
                 r.leaves[self.leaf + 1 + i].changes = &partner._changes if partner is not None else NULL
+                if partner is not None and partner._buffer._kind == MemoryKind.UNLAUNCHED:
+                    r.has_unlaunched = True
         else:
             r.leaves[self.leaf].changes = NULL
             other = self._foreign(r, value, self.path, self.leaf)
@@ -542,7 +546,8 @@ cdef object part_of(object value, object name):
 
 
 cdef class Block:
-    """The leaves and keys of an instance whose members give the same in each call, until a Buffer is closed."""
+    """The leaves and keys of an instance whose members give the same in each call, until a Buffer is closed. UNLAUNCHED
+    memory gets none, since each call must check it."""
 
     cdef list parts    # the members of the instance; None with `attributes`
     cdef list members  # the members at all depths, as lists
@@ -618,7 +623,7 @@ cdef class Struct(Reader):
         depth = len(<list>r.members)
         (<list>r.members).append(parts)
         self._read_members(r, parts)
-        if parts is before and (block is None or block.is_steady):
+        if parts is before and not r.has_unlaunched and (block is None or block.is_steady):
             self._keep_block(r, value, parts, (<list>r.members)[depth:], closed)
         return 0
 
@@ -636,7 +641,7 @@ cdef class Struct(Reader):
         parts = self._parts(value)
         (<list>r.members).append(parts)
         self._read_members(r, parts)
-        if attributes is not None and self._are_steady(parts) and self._are_own(dict_of(value)):
+        if attributes is not None and not r.has_unlaunched and self._are_steady(parts) and self._are_own(dict_of(value)):
             block = Block.__new__(Block)
             block.members, block.attributes, block.closed_buffers = [], attributes, closed
             self._fill_block(r, block, parts)

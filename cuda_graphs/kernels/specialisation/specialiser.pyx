@@ -20,6 +20,7 @@ from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_sever
 from cuda_graphs.kernels.arrays.reading cimport Reading
 from cuda_graphs.objects.captured_call cimport is_captured_by_any_code
 from cuda_graphs.objects.device.context cimport enter_device
+from cuda_graphs.objects.memory.buffer cimport Buffer, MemoryKind, check_launched
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of, takes_condition
 from .guards cimport Guards
 from .specialisation cimport NodesReason, Specialisation, kNoReason
@@ -35,7 +36,7 @@ from cuda_graphs.kernels.graph.checkpoints import labels_of
 from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering, as_nodes
 from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.kernels.targets import target_of
-from cuda_graphs.kernels.specialisation.arguments import leaf_paths
+from cuda_graphs.kernels.specialisation.arguments import argument_at, leaf_paths
 from cuda_graphs.kernels.specialisation.field_names import with_field_names
 from .guards import guards_of
 from cuda_graphs.kernels.specialisation.keywords import positional_arguments
@@ -90,6 +91,19 @@ cdef class Specialiser:
         reading.r.leaves, reading.r.keys, reading.r.in_graph = reading.leaves.data(), reading.keys.data(), in_graph
         self.read(&reading.r, args)
         return reading
+
+    cdef int check_arrays(self, Reading* r, const StreamHandle& stream) except -1:
+        cdef dict owners = {}
+        cdef tuple args = <tuple>r.args
+        for reader, value in zip(self.readers, args):
+            (<Reader>reader).add_owners(owners, value)
+        for path, leaf in [each for reader in self.readers for each in leaf_paths(reader)]:
+            memory = owners.get(leaf)
+            if isinstance(memory, Buffer) and (<Buffer>memory)._kind == MemoryKind.UNLAUNCHED:
+                value = argument_at(self.readers, args, path)
+                what = memory if value is None else value
+                check_launched(<Buffer>memory, stream, f"call of {self.name}() with {what!r} as {path!r}")
+        return 0
 
     cdef Specialisation find(self, Reading* r):
         # The nodes may become part of any graph, so embedded code does not rely on initial values of its conditions.
