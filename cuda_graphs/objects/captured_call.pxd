@@ -23,6 +23,9 @@ cdef inline bint find_capture(CapturedCall& call, const StreamHandle& h) except 
 
 cdef bint query_capture(CapturedCall& call, const StreamHandle& h) except -1
 
+# Returns True if any code captures the stream. The host can then neither wait for the stream nor record events on it.
+cdef bint is_captured_by_any_code(const StreamHandle& h) except -1
+
 # Sets the owners that must live as long as the node of the call.
 cdef int keep_owners(CapturedCall& call, Opaque first, Opaque second) except -1
 

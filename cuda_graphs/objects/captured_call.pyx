@@ -5,11 +5,18 @@ entry in the ledger."""
 
 from libcpp.utility cimport move
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_SUCCESS
+from cuda_graphs.core.driver.cuda cimport (
+    CU_STREAM_CAPTURE_STATUS_NONE,
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+    CUDA_SUCCESS,
+    CUresult,
+    CUstreamCaptureStatus,
+    driver,
+)
 from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord
-from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle
+from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, raw_of
 from .capture_ledger cimport add_operation, raise_capture_error, record_spoiler
 
 
@@ -17,6 +24,15 @@ cdef bint query_capture(CapturedCall& call, const StreamHandle& h) except -1:
     cdef bint found = call.find_capture(h)
     check_attempt(call.query_status(), "find out whether a stream is being captured")
     return found
+
+
+cdef bint is_captured_by_any_code(const StreamHandle& h) except -1:
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    cdef CUresult status
+    with nogil:
+        status = driver().cuStreamIsCapturing(raw_of(h), &now)
+    check_attempt(status, "find out whether a stream is being captured")
+    return now != CU_STREAM_CAPTURE_STATUS_NONE
 
 
 cdef int keep_owners(CapturedCall& call, Opaque first, Opaque second) except -1:

@@ -20,14 +20,13 @@ from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport (
     CU_STREAM_LEGACY,
-    CUDA_ERROR_INVALID_VALUE,
     CUDA_SUCCESS,
     CUdeviceptr,
     CUresult,
     CUstream,
     driver,
 )
-from cuda_graphs.core.driver.seam cimport ensure_driver, raise_explained
+from cuda_graphs.core.driver.seam cimport ensure_driver
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.graphs.graph_handles cimport find_value_type
 from cuda_graphs.core.resources.device_scope cimport kNoDevice
@@ -44,12 +43,19 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLInt,
     kDLUInt,
 )
+from cuda_graphs.objects.captured_call cimport is_captured_by_any_code
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
-from cuda_graphs.objects.memory.buffer cimport fill_elements, is_of_graph, part_of
+from cuda_graphs.objects.memory.buffer cimport (
+    MemoryKind,
+    check_launched,
+    fill_elements,
+    is_of_graph,
+    part_of,
+    raise_memory_error,
+)
 from cuda_graphs.objects.memory.graph_memory cimport allocate_for_array
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream
-from .captures cimport is_captured_by_any_code
 from .keep_alive cimport keep_arguments
 from .without_operators cimport WithoutOperators
 
@@ -105,13 +111,7 @@ cdef str closed_text(NDArray self):
 
 cdef int check_copy(NDArray self, CUresult status, str what) except -1:
     """Raise the error of a copy between the host and an array."""
-    cause = None
-    if status == CUDA_ERROR_INVALID_VALUE and is_of_graph(self._buffer):
-        cause = (
-            "The array is memory of a graph: it exists from the launch on that allocates it until it is freed.",
-            "Launch the graph first, and keep a reference to the array to the end of the block that captures it.",
-        )
-    return raise_explained(status, f"{what} {self._identify()}", cause) if status else 0
+    return raise_memory_error(status, self._buffer, f"{what} {self._identify()}") if status else 0
 
 
 cdef class NDArray(WithoutOperators):
@@ -412,7 +412,13 @@ cdef class NDArray(WithoutOperators):
 
     cdef int _begin_change(self, Stream stream) except -1:
         """Prepare for a copy or fill on the current stream. Without one (None), wait for all work of the device."""
-        return self._wait() if stream is None else self._open()
+        if stream is None:
+            self._wait()
+        else:
+            self._open()
+        if self._buffer._kind == MemoryKind.UNLAUNCHED:
+            check_launched(self._buffer, (usual_stream if stream is None else stream)._h, f"copy or fill of {self._identify()}")
+        return 0
 
     cdef int _end_change(self, Stream stream, tuple operands) except -1:
         """End a copy or fill on the current stream. Without one (None), wait for the default stream."""
@@ -570,6 +576,8 @@ cdef class NDArray(WithoutOperators):
         import torch
 
         self._wait()
+        if copy and self._buffer._kind == MemoryKind.UNLAUNCHED:
+            check_launched(self._buffer, usual_stream._h, f"copy {self._identify()} to a tensor")
         shared = torch.from_dlpack(self)
         return shared.clone() if copy else shared
 

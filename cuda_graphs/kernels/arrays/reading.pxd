@@ -21,6 +21,7 @@ cdef struct Reading:
     uint64_t* keys   # keys of the argument types, by Reader.key
     bint in_graph    # True for nodes of a graph
     bint has_parameters  # True if an argument is a parameter of a graph, whose value comes with a launch of the graph
+    bint has_unlaunched  # True if the memory of an array is UNLAUNCHED (buffer.pxd)
     int device       # device of the arrays; kNoDevice without one
     PyObject* placed  # Reader of the first array of this device, a borrowed reference; NULL if a field decides
     int target       # device of the code; kNoDevice on machines with one device

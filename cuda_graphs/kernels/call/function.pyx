@@ -17,13 +17,14 @@ from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
+from cuda_graphs.objects.captured_call cimport is_captured_by_any_code
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.context cimport DeviceScope
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.kernels.specialisation.readers.reader cimport Reader, kDual, kGradient, kNoExtra
 from .call_hooks cimport replacement_of, has_hook, after_call
 from .capture_strategy cimport CaptureStrategy
-from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code, is_captured
+from cuda_graphs.kernels.arrays.captures cimport is_captured
 from .launch_strategy cimport LaunchStrategy
 from .replay_strategy cimport ReplayStrategy, replay_strategy
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
@@ -106,7 +107,7 @@ cdef class KernelFunction:
                 return other(*args, stream=stream)
         r.leaves, r.keys = few_leaves, few_keys
         r.foreign = r.members = NULL
-        r.in_graph = r.has_parameters = False
+        r.in_graph = r.has_parameters = r.has_unlaunched = False
         if self.specialiser.leaves > FEW:
             leaves.resize(self.specialiser.leaves)
             r.leaves = leaves.data()
@@ -142,6 +143,8 @@ cdef class KernelFunction:
         cdef DeviceScope scope
         if not handle:
             stream._check_open()
+        if r.has_unlaunched:
+            self.specialiser.check_arrays(r, handle)
         cdef Specialisation code = self.specialiser.find_on_device(scope, r, handle)
         if code.disjoint.size():
             code.check_disjoint(r.leaves)

@@ -16,8 +16,8 @@ from cuda_graphs.core.graphs.graph_handles cimport current_context
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.kernels.graph.replay cimport Replay, build
+from cuda_graphs.objects.captured_call cimport is_captured_by_any_code
 from cuda_graphs.objects.device.stream cimport Stream
-from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.kernels.specialisation.specialiser cimport Specialiser
 from .strategy cimport Strategy

@@ -7,9 +7,9 @@ from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.keep_alive cimport keep_arguments
 from cuda_graphs.kernels.arrays.reading cimport Reading
+from cuda_graphs.objects.captured_call cimport is_captured_by_any_code
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.device.stream cimport Stream
-from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 
 from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM, default_stream

@@ -43,6 +43,8 @@ cdef class Specialiser:
     # Reads the arguments into the leaves and keys of `r`, which have space for them.
     cdef int read(self, Reading* r, tuple args) except -1
     cdef HeapReading read_to_heap(self, tuple args, bint in_graph)
+    # Refuses arrays that no launch of their graph has allocated, in a call on a stream that is not captured.
+    cdef int check_arrays(self, Reading* r, const StreamHandle& stream) except -1
     cdef Specialisation find(self, Reading* r)
     # Returns `code`, or other code: if the arrays do not fit `code`, or may later not fit it in a graph, if its
     # loops are large, or if a loop is too long for a resident launch with few threads.

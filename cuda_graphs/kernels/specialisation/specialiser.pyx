@@ -17,9 +17,10 @@ from libc.string cimport memcmp
 
 from cuda_graphs.core.resources.device_scope cimport current_device as device_now
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
-from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.arrays.reading cimport Reading
+from cuda_graphs.objects.captured_call cimport is_captured_by_any_code
 from cuda_graphs.objects.device.context cimport enter_device
+from cuda_graphs.objects.memory.buffer cimport Buffer, MemoryKind, check_launched
 from cuda_graphs.kernels.specialisation.arguments cimport reader_of
 from cuda_graphs.kernels.specialisation.readers.reader cimport Reader
 from .guards cimport Guards
@@ -39,6 +40,7 @@ from cuda_graphs.kernels.targets import target_of
 from cuda_graphs.kernels.specialisation.field_names import with_field_names
 from .guards import guards_of
 from cuda_graphs.kernels.specialisation.keywords import positional_arguments
+from cuda_graphs.kernels.specialisation.readers.structures import argument_at
 from cuda_graphs.kernels.specialisation.options import GRAPHS_ARE_ON
 from .loader import load_artifact
 from .origins import Recipe, record
@@ -90,6 +92,19 @@ cdef class Specialiser:
         reading.r.leaves, reading.r.keys, reading.r.in_graph = reading.leaves.data(), reading.keys.data(), in_graph
         self.read(&reading.r, args)
         return reading
+
+    cdef int check_arrays(self, Reading* r, const StreamHandle& stream) except -1:
+        cdef dict owners = {}
+        cdef tuple args = <tuple>r.args
+        for reader, value in zip(self.readers, args):
+            (<Reader>reader).add_owners(owners, value)
+        for path, leaf in [each for reader in self.readers for each in (<Reader>reader).leaf_paths()]:
+            memory = owners.get(leaf)
+            if isinstance(memory, Buffer) and (<Buffer>memory)._kind == MemoryKind.UNLAUNCHED:
+                value = argument_at(self.readers, args, path)
+                what = memory if value is None else value
+                check_launched(<Buffer>memory, stream, f"call of {self.name}() with {what!r} as {path!r}")
+        return 0
 
     cdef Specialisation find(self, Reading* r):
         # The nodes may become part of any graph, so embedded code does not rely on initial values of its conditions.

@@ -7,6 +7,7 @@ from libc.stdint cimport uint64_t
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, ValueForm
 from cuda_graphs.objects.keyword_method cimport Arguments
+from cuda_graphs.objects.memory.buffer cimport Buffer
 from .kernel cimport Kernel
 
 
@@ -29,7 +30,7 @@ cdef class RawArgument:
 cdef enum:
     HAS_OBJECTS = 1       # any other argument: it may own what the kernel uses
     HAS_STAND_INS = 2     # a StandIn
-    HAS_GRAPH_MEMORY = 4  # memory of an alloc node, which only nodes of graphs may use
+    HAS_GRAPH_MEMORY = 4  # memory of an alloc node, which only nodes of graphs may use, or UNLAUNCHED memory (buffer.pxd)
 
 # The arguments of a launch are `count` borrowed references, in a tuple or on the stack of the interpreter: a launch makes no
 # tuple of them.
@@ -46,6 +47,9 @@ cdef int own_arguments(Arguments args, size_t count, Opaque& all) except -1
 # Lets kernels on `device` use the memory of Buffers and arrays among their arguments. Arrays of other libraries are left to
 # these libraries.
 cdef int reach_arguments(Arguments args, size_t count, int device) except -1
+
+# Returns the memory of a Buffer, or of an array of this package; None for any other argument.
+cdef Buffer memory_of(object arg)
 
 # Makes instances of `cls` valid arguments: their `handle`, an int, is passed in 8 bytes (Condition).
 cpdef void register_handle_type(type cls)

@@ -29,7 +29,7 @@ from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport bundle, find_memory_type, kUnknownMemory
 from cuda_graphs.core.resources.handles cimport Opaque, Parameter, ValueForm, address_of, hold_python
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
-from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer, reach
+from cuda_graphs.objects.memory.buffer cimport Buffer, MemoryKind, own_buffer, reach
 from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
 from .conversion cimport (
     converts,
@@ -101,8 +101,7 @@ cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, Arguments args, size_
         if kind == <PyTypeObject*>int:
             append_int(pack, kernel, i, parameters[0][i], args[i])
         elif kind == <PyTypeObject*>Buffer:
-            append_buffer(pack, kernel, i, parameters[0][i], <Buffer>args[i])
-            found |= HAS_OBJECTS
+            found |= HAS_OBJECTS | append_buffer(pack, kernel, i, parameters[0][i], <Buffer>args[i])
         else:
             found |= append(pack, kernel, i, parameters[0][i], <object>args[i])
     return found
@@ -147,17 +146,22 @@ cdef int own_arguments(Arguments args, size_t count, Opaque& all) except -1:
 
 cdef int reach_arguments(Arguments args, size_t count, int device) except -1:
     cdef PyTypeObject* kind
+    cdef Buffer memory
     cdef size_t i
     for i in range(count):
-        arg = <object>args[i]
-        kind = Py_TYPE(arg)
+        kind = type_of(args[i])
         if kind == <PyTypeObject*>int or kind == <PyTypeObject*>float:
             continue
-        if isinstance(arg, Buffer):
-            reach(<Buffer>arg, device)
-        elif isinstance(arg, TypedMemory) and (<TypedMemory>arg)._buffer is not None:
-            reach((<TypedMemory>arg)._buffer, device)
+        memory = memory_of(<object>args[i])
+        if memory is not None:
+            reach(memory, device)
     return 0
+
+
+cdef Buffer memory_of(object arg):
+    if isinstance(arg, Buffer):
+        return <Buffer>arg
+    return (<TypedMemory>arg)._buffer if isinstance(arg, TypedMemory) else None
 
 
 cdef int append(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
@@ -302,7 +306,7 @@ cdef int append_buffer(ArgumentPack& pack, Kernel kernel, size_t index, const Pa
         raise TypeError(f"{describe(kernel, index, to)}; a Buffer is passed as an address of 8 bytes")
     cdef CUdeviceptr address = address_of(arg._h)
     pack.append_copy(&address, 8)
-    return 0
+    return HAS_GRAPH_MEMORY if arg._kind == MemoryKind.UNLAUNCHED else 0
 
 
 cdef int append_stand_in(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, StandIn arg) except -1:
@@ -365,7 +369,9 @@ cdef int append_array(
             "PinnedMemoryResource) or on the device."
         )
     pack.append_copy(&array.address, 8)
-    return 0 if array.node is None else HAS_GRAPH_MEMORY
+    cdef Buffer memory = memory_of(arg)
+    cdef bint is_of_graph = array.node is not None or (memory is not None and memory._kind == MemoryKind.UNLAUNCHED)
+    return HAS_GRAPH_MEMORY if is_of_graph else 0
 
 
 cdef int append_value(

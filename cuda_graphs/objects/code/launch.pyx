@@ -27,6 +27,7 @@ from .arguments cimport (
     HAS_GRAPH_MEMORY,
     HAS_STAND_INS,
     StandIn,
+    memory_of,
     own_arguments,
     pack_arguments,
     reach_arguments,
@@ -47,7 +48,7 @@ from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config,
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
-from cuda_graphs.objects.memory.buffer cimport device_at_work
+from cuda_graphs.objects.memory.buffer cimport Buffer, MemoryKind, check_launched, device_at_work
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from cuda_graphs.objects.device.device import Device
 
@@ -85,7 +86,8 @@ Raises:
     RuntimeError: An argument is memory of an alloc node, which exists only while its graph runs.
     OverflowError: An int does not fit its parameter.
     ValueError: A float parameter cannot hold an int exactly. A cooperative grid cannot run all at once.
-    CUDAError: The driver refuses the launch, or earlier work of the device failed.
+    CUDAError: The driver refuses the launch, earlier work of the device failed, or an argument is memory of a captured
+        graph that has not been launched.
 """
 
 
@@ -136,7 +138,7 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
     if may_be_captured(h):
         return launch_captured(on, h, device, function, shape, code, pack, found, args, count)
     if found & (HAS_GRAPH_MEMORY | HAS_STAND_INS):
-        refuse_arguments(args, count)
+        refuse_arguments(args, count, code, h)
     cdef LaunchSize* size = &shape._size
     if not is_plain(shape):
         status = launch_shaped(shape, raw_stream, function, pack.pointers())
@@ -208,7 +210,7 @@ cdef object launch_captured(
         check_device_fits_body(&call.capture().box(), device, NodeKind.kKernel, code._name())
         keep_for_node(call, shape, code, args, count, found, uses)
     elif found & (HAS_GRAPH_MEMORY | HAS_STAND_INS):
-        refuse_arguments(args, count)
+        refuse_arguments(args, count, code, h)
     with nogil:
         call.run(submit, &native, function, pack.pointers())
     note_launch(h, code._h)
@@ -251,14 +253,20 @@ cdef LaunchConfig call_config(object config, tuple args):
     return accept_launch_config(config(*args)) if read_config == NULL else read_config(config, args)
 
 
-cdef int refuse_arguments(Arguments args, size_t count) except -1:
-    """Refuse values that come later, and memory that a graph allocates, in a launch outside of graphs."""
+cdef int refuse_arguments(Arguments args, size_t count, Kernel kernel, const StreamHandle& stream) except -1:
+    """Refuse values that come later, and memory that a graph allocates later, in a launch outside of graphs."""
+    cdef Buffer memory
     cdef size_t i
     for i in range(count):
         arg = <object>args[i]
         if isinstance(arg, StandIn):
             if not (<StandIn>arg)._is_complete:
                 raise TypeError(f"{arg!r} has no value here: only nodes of its graph take it")
+            continue
+        memory = memory_of(arg)
+        if memory is not None:
+            if memory._kind == MemoryKind.UNLAUNCHED:
+                check_launched(memory, stream, f"launch of kernel {kernel._name()!r} with {arg!r} as argument {i}")
             continue
         describe = getattr(type(arg), "__cuda_graph_array__", None)
         if describe is not None and describe(arg).node is not None:

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs.core.resources.handles cimport Opaque, PointerHandle, StreamHandle, WeakOpaque
 from cuda_graphs.objects.device.stream cimport Stream
 
 
-# The kinds of memory. NOT_ASKED: the driver was not queried yet.
+# The kinds of memory. NOT_ASKED: the driver was not queried yet. UNLAUNCHED: memory of a captured graph. The driver knows
+# it from the first launch of the graph on, and is queried until then.
 cdef enum MemoryKind:
+    UNLAUNCHED = -2
     NOT_ASKED = -1
     PAGEABLE
     PINNED
@@ -40,7 +42,7 @@ cdef class Buffer:
     cdef int _free_on(self, Stream stream) except -1
     cdef int _free_captured(self) except -1
     cdef int _let_go(self) except -1
-    cdef int _ask(self) except -2
+    cdef int _ask(self) except -3
 
 
 # Returns how many times the program has closed a Buffer. While the number is the same, open Buffers are still open.
@@ -51,6 +53,13 @@ cdef Buffer part_of(Buffer whole, CUdeviceptr address, size_t size)
 
 # Returns True for memory that a captured graph allocates, which exists only in its launches, and for parts of it.
 cdef bint is_of_graph(Buffer buffer) noexcept
+
+# Raises CUDAError for UNLAUNCHED memory that the driver does not know, if work on the stream would use it now. A captured
+# stream may: its graph is launched later. `attempt` describes the work. Callers check the kind first, as the text costs time.
+cdef int check_launched(Buffer buffer, const StreamHandle& stream, object attempt) except -1
+
+# Raises CUDAError for the status of the driver, with the reason if it is memory of a graph.
+cdef int raise_memory_error(CUresult status, Buffer buffer, object attempt) except -1
 
 # Sets `owner` to the owner that a graph must keep so that its nodes can use the memory: the Buffer and its memory.
 # Returns False, and no owner, when the graph itself owns the memory.

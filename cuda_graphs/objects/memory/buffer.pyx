@@ -14,6 +14,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
     CU_POINTER_ATTRIBUTE_IS_MANAGED,
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CUDA_ERROR_INVALID_VALUE,
     CUDA_SUCCESS,
     CUdeviceptr,
     CUpointer_attribute,
@@ -49,7 +50,13 @@ from cuda_graphs.core.resources.device_scope cimport (
     kNoDevice,
 )
 from cuda_graphs.objects.body_rules cimport check_call_fits_body, check_device_fits_body
-from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
+from cuda_graphs.objects.captured_call cimport (
+    find_capture,
+    finish_call,
+    is_captured_by_any_code,
+    keep_owners,
+    raise_call_error,
+)
 from .dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
@@ -83,9 +90,10 @@ cdef class Buffer:
         cdef Buffer self = Buffer.__new__(Buffer)
         self._h = h
         self._address = address_of(h)
-        self._size = (<PointerBox*>box_of[PointerBox](h)).size
+        cdef PointerBox* box = <PointerBox*>box_of[PointerBox](h)
+        self._size = box.size
         self._memory_resource = memory_resource
-        self._kind = NOT_ASKED
+        self._kind = UNLAUNCHED if box.how == Free.kGraph else NOT_ASKED
         return self
 
     @staticmethod
@@ -325,13 +333,16 @@ cdef class Buffer:
         self._ask()
         return self._device_id
 
-    cdef int _ask(self) except -2:
-        """Returns the kind of memory that the driver reports; queried once."""
+    cdef int _ask(self) except -3:
+        """Returns the kind of memory that the driver reports. It is queried once; UNLAUNCHED memory until the driver knows it."""
         cdef PointerHandle memory
-        if self._kind == NOT_ASKED:
+        cdef int found
+        if self._kind == NOT_ASKED or self._kind == UNLAUNCHED:
             self._check_open()
             memory = self._h
-            self._kind = query_kind(address_of(memory), &self._device_id)
+            found = query_kind(address_of(memory), &self._device_id)
+            if found != PAGEABLE or self._kind == NOT_ASKED:
+                self._kind = found
         return self._kind
 
     def __dlpack_device__(self):
@@ -408,6 +419,9 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     if find_capture(call, h):
         check_devices_of(call, NodeKind.kMemcpy, to_device, source_device)
         keep_owners(call, own_memory(written), own_memory(read))
+    elif dst._kind == UNLAUNCHED or src._kind == UNLAUNCHED:
+        check_launched(dst, h, f"copy to {dst!r}")
+        check_launched(src, h, f"copy from {src!r}")
     if between and not call.is_captured():
         with nogil:
             call.run(copy_between_devices, to, to_device, source, source_device, size, raw_stream)
@@ -490,6 +504,8 @@ cdef int fill_column(
     if find_capture(call, h):
         check_devices_of(call, NodeKind.kMemset, device, kNoDevice)
         keep_owners(call, own_memory(memory), Opaque())
+    elif buffer._kind == UNLAUNCHED:
+        check_launched(buffer, h, f"fill of {buffer!r}")
     if device != kNoDevice:
         reach(buffer, device_at_work(h))
     with nogil:
@@ -548,6 +564,30 @@ cdef bint is_of_graph(Buffer buffer) noexcept:
     if (<PointerBox*>box_of[PointerBox](memory)).how == Free.kGraph:
         return True
     return isinstance(buffer._owner, Buffer) and is_of_graph(<Buffer>buffer._owner)
+
+
+cdef int check_launched(Buffer buffer, const StreamHandle& stream, object attempt) except -1:
+    if buffer._kind != UNLAUNCHED:
+        return 0
+    cdef Buffer whole
+    if isinstance(buffer._owner, Buffer):
+        whole = buffer._owner
+        check_launched(whole, stream, attempt)
+        buffer._kind, buffer._device_id = whole._kind, whole._device_id
+        return 0
+    if is_captured_by_any_code(stream) or buffer._ask() != UNLAUNCHED:
+        return 0
+    return raise_memory_error(CUDA_ERROR_INVALID_VALUE, buffer, attempt)
+
+
+cdef int raise_memory_error(CUresult status, Buffer buffer, object attempt) except -1:
+    cause = None
+    if status == CUDA_ERROR_INVALID_VALUE and is_of_graph(buffer):
+        cause = (
+            "The memory belongs to a captured graph, which has not been launched, or has freed the memory.",
+            "Launch the graph first, and keep a reference to the array to the end of the block that captures it.",
+        )
+    return raise_explained(status, attempt, cause)
 
 
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1:

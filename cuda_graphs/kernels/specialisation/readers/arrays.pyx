@@ -16,6 +16,7 @@ from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, closed_text, key_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from cuda_graphs.objects.memory.buffer cimport MemoryKind
 from .kept_arguments cimport graph_memory
 from .reader cimport Reader, kDual, kGradient, kNoExtra, note_device
 
@@ -75,6 +76,8 @@ cdef class Array(Reader):
         if not value._buffer._h:
             raise ClosedBufferError(f"parameter {self.path!r}: {closed_text(value)}")
         note_device(r, self, value._place)
+        if value._buffer._kind == MemoryKind.UNLAUNCHED:
+            r.has_unlaunched = True
         leaf.bits = value._address
         leaf.extents = value._extents.data()
         leaf.changes = &value._changes
@@ -84,6 +87,8 @@ cdef class Array(Reader):
             leaf.extents = value._extents.data()
             leaf.bits = partner._address if partner is not None else 0
             leaf.changes = &partner._changes if partner is not None else NULL
+            if partner is not None and partner._buffer._kind == MemoryKind.UNLAUNCHED:
+                r.has_unlaunched = True
         return 0
 
     cdef ForeignArray read_foreign(self, Reading* r, object value):

@@ -31,7 +31,8 @@ cdef object part_of(object value, object name):
 
 
 cdef class Block:
-    """The leaves and keys of an instance whose members give the same in each call, until a Buffer is closed."""
+    """The leaves and keys of an instance whose members give the same in each call, until a Buffer is closed. UNLAUNCHED
+    memory gets none, since each call must check it."""
 
     cdef int write(self, Reading* r, Reader reader) except -1:
         note_device(r, reader, self.device)
@@ -106,7 +107,7 @@ cdef class Struct(Reader):
         depth = len(<list>r.members)
         (<list>r.members).append(parts)
         self._read_members(r, parts)
-        if parts is before and (block is None or block.is_steady):
+        if parts is before and not r.has_unlaunched and (block is None or block.is_steady):
             self._keep_block(r, value, parts, (<list>r.members)[depth:], closed)
         return 0
 
@@ -124,7 +125,7 @@ cdef class Struct(Reader):
         parts = self._parts(value)
         (<list>r.members).append(parts)
         self._read_members(r, parts)
-        if attributes is not None and self._are_steady(parts) and self._are_own(dict_of(value)):
+        if attributes is not None and not r.has_unlaunched and self._are_steady(parts) and self._are_own(dict_of(value)):
             block = Block.__new__(Block)
             block.members, block.attributes, block.closed_buffers = [], attributes, closed
             self._fill_block(r, block, parts)
