@@ -86,6 +86,36 @@ def test_integers_outside_of_the_range_keep_their_low_bits(make):
     assert (x.to_numpy().tolist(), y.to_numpy().tolist()) == ([-1, 5, 2**31 - 1], [44, 255])
 
 
+def test_integer_arguments_outside_of_the_range_keep_their_low_bits():
+    Counts = qd.types.struct(low=qd.i8, high=qd.u32)
+
+    @qd.kernel
+    def f(a: qd.i32, b: qd.u8, v: qd.types.vector(2, qd.i16), c: Counts, out: qd.types.ndarray(qd.i64, 1)):
+        out[0], out[1], out[2], out[3], out[4], out[5] = a, b, v[0], v[1], c.low, c.high
+        for i in range(a, a + 1):  # the bound is the same number
+            out[6] = i
+
+    out = qd.ndarray(qd.i64, 7)
+    for number in (2**31, 2**40 + 300, 2**63 - 1, 5):
+        f(number, number, [number, -number], Counts(number, number), out)
+        numbers = (
+            (number, "i4"),
+            (number, "u1"),
+            (number, "i2"),
+            (-number, "i2"),
+            (number, "i1"),
+            (number, "u4"),
+        )
+        low = [np.int64(given).astype(kind) for given, kind in numbers]
+        assert out.to_numpy().tolist() == [*low, low[0]]
+    zero = Counts(0, 0)
+    f(-(2**63), 2**64 - 1, [0, 0], zero, out)
+    assert out.to_numpy().tolist() == [0, 255, 0, 0, 0, 0, 0]
+    for wrong in ((2**63, 0), (-(2**63) - 1, 0), (0, -1), (0, 2**64)):
+        with pytest.raises(OverflowError, match=r"of type (i32|u8) takes a number from"):
+            f(*wrong, [0, 0], zero, out)
+
+
 @pytest.mark.parametrize("make", [qd.Vector.field, qd.Vector.ndarray], ids=["field", "array"])
 def test_components_become_those_of_the_array(make):
     x, y = make(2, qd.i32, shape=3), make(2, qd.u8, shape=1)

@@ -23,8 +23,8 @@ class NumberRules(NamedTuple):
         strict: True if an implicit conversion that can lose bits or range is an error.
         lenient: True if a literal of any kind makes a number of any type, as in `f32(0)` and `i32(2.5)`; if an integer
             of the source is a real number where one is needed, as in `sin(3)` and `2 ** -1`; if a range takes floats,
-            whose fractions are lost; if debug kernels print which integer results do not fit, and go on; and if `print`
-            writes numbers as the peers do.
+            whose fractions are lost; if an integer argument of 64 bits gives its low bits to a smaller type; if debug
+            kernels print which integer results do not fit, and go on; and if `print` writes numbers as the peers do.
         agrees: True if threads of a block agree on control flow around barriers that they could decide differently.
     """
 

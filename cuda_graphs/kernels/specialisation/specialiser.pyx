@@ -346,6 +346,8 @@ cdef Specialiser specialiser_of(object function, object options, object annotati
         self.keys += reader.keys
         self.readers.append(reader)
         self.takes_condition |= reader.takes_condition()
+        if options.has_peer_rules:
+            reader.let_integers_wrap()
     if self.has_checkpoints:
         self.start = self.leaves
         self.leaves += 1

@@ -55,6 +55,7 @@ cdef class Integer(Number):
 
     cdef int64_t low
     cdef uint64_t high
+    cdef bint wraps
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef int overflow = 0
@@ -70,9 +71,22 @@ cdef class Integer(Number):
         if overflow > 0 and self.high == 0xFFFFFFFFFFFFFFFF and value < 1 << 64:
             r.leaves[self.leaf].bits = PyLong_AsUnsignedLongLong(value)
             return 0
+        if self.wraps:
+            return self.read(r, self._wrapped(value))
         raise OverflowError(
             f"parameter {self.path!r} takes {self.annotation}, from {self.low} to {self.high}, got {value}"
         )
+
+    cdef object _wrapped(self, object value):
+        """Return the number of the low bits of an integer of 64 bits, signed or not as the type is."""
+        low, high = (-1 << 63, (1 << 63) - 1) if self.low < 0 else (0, (1 << 64) - 1)
+        if not low <= value <= high:
+            raise OverflowError(f"parameter {self.path!r} of type {self.annotation} takes a number from {low} to {high}, got {value}")
+        return (value - self.low) % (int(self.high) - self.low + 1) + self.low
+
+    cdef int let_integers_wrap(self) except -1:
+        self.wraps = True
+        return 0
 
     cdef bint is_steady(self, object value) except -1:
         return type(value) is int
@@ -177,6 +191,11 @@ cdef class Vector(Reader):
         for reader, component in zip(self.parts, value):
             part = reader
             part.add_owners(owners, component)
+        return 0
+
+    cdef int let_integers_wrap(self) except -1:
+        for part in self.parts:
+            (<Reader>part).let_integers_wrap()
         return 0
 
     cdef object spec(self, object value):

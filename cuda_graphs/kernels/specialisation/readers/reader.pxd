@@ -42,6 +42,9 @@ cdef class Reader:
     # Returns (path, index) of each leaf.
     cdef list leaf_paths(self)
 
+    # Lets integers wrap around that have the 64 bits, but not the type, as the peers do (number_rules.py).
+    cdef int let_integers_wrap(self) except -1
+
     # Returns True if the parameter, or a member of it, is a condition of a graph.
     cdef bint takes_condition(self) except -1
 

@@ -32,6 +32,9 @@ cdef class Reader:
     cdef list leaf_paths(self):
         return [(self.path, self.leaf)] if self.leaves else []
 
+    cdef int let_integers_wrap(self) except -1:
+        return 0
+
     cdef bint takes_condition(self) except -1:
         return False
 

@@ -214,6 +214,11 @@ cdef class Struct(Reader):
     cdef list leaf_paths(self):
         return [found for member in self.members for found in (<Reader>member).leaf_paths()]
 
+    cdef int let_integers_wrap(self) except -1:
+        for member in self.members:
+            (<Reader>member).let_integers_wrap()
+        return 0
+
     cdef bint takes_condition(self) except -1:
         return any([(<Reader>member).takes_condition() for member in self.members])
 
