@@ -29,7 +29,7 @@ from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport bundle, find_memory_type, kUnknownMemory
 from cuda_graphs.core.resources.handles cimport Opaque, Parameter, ValueForm, address_of, hold_python
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
-from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer, reach
+from cuda_graphs.objects.memory.buffer cimport Buffer, is_of_capture, own_buffer, reach
 from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
 from .conversion cimport (
     converts,
@@ -133,6 +133,8 @@ cdef int own_arguments(Arguments args, size_t count, Opaque& all) except -1:
             owner = hold_python(<PyObject*>(<RawArgument>arg)._owner)
         elif hasattr(type(arg), "__cuda_graph_array__"):
             owner = view_array(arg, "argument").owner  # the node itself would keep its graph alive forever
+        elif isinstance(arg, TypedMemory) and (<TypedMemory>arg)._buffer is not None and is_of_capture((<TypedMemory>arg)._buffer):
+            continue  # the end of the array adds the free node
         else:
             owner = hold_python(<PyObject*>arg)
         if not all:

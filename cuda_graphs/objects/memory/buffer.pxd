@@ -52,8 +52,11 @@ cdef Buffer part_of(Buffer whole, CUdeviceptr address, size_t size)
 # Returns True for memory that a captured graph allocates, which exists only in its launches, and for parts of it.
 cdef bint is_of_graph(Buffer buffer) noexcept
 
+# Returns True for memory of a graph whose capture goes on, and for parts of it.
+cdef bint is_of_capture(Buffer buffer) noexcept
+
 # Sets `owner` to the owner that a graph must keep so that its nodes can use the memory: the Buffer and its memory.
-# Returns False, and no owner, when the graph itself owns the memory.
+# Returns False, and no owner, for memory of a graph whose capture goes on: the end of the Buffer adds the free node.
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1
 
 # Lets the work of `device` use the device memory of a Buffer. The first use of a pair of devices enables the access. Raises
