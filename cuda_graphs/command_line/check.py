@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Outcome:
-    graphs = graphs_of(arguments).chosen(arguments.name)
+    graphs = graphs_of(arguments, launches=False).chosen(arguments.name)
     reports = {name: definition.check() for name, definition in graphs.items()}
     text = "\n".join(line for name, report in reports.items() for line in lines(name, report))
     data = {

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> Outcome:
             Picture.accept_file(arguments.output)
         except ValueError as error:
             raise CommandError(f"--output: {error}", USAGE) from None
-    name, definition = graphs_of(arguments).one(arguments.name)
+    name, definition = graphs_of(arguments, launches=False).one(arguments.name)
     try:
         picture = definition.draw(
             arguments.output, fold=arguments.fold, check=arguments.check, theme=arguments.theme

@@ -122,11 +122,11 @@ def add_script(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", help="the graph of this name: a global of the script, or FILE:LINE")
 
 
-def graphs_of(arguments: argparse.Namespace) -> Graphs:
+def graphs_of(arguments: argparse.Namespace, *, launches: bool = True) -> Graphs:
     """Run the script of a command line, and return its graphs, or load the saved graph.
 
     With `--json`, the script writes to standard error instead of standard output. A saved graph has the name of its
-    file.
+    file. Without `launches`, its callbacks are functions that do nothing.
 
     Raises:
         CommandError: The file is missing, or neither a Python script nor a saved graph. The script raises an error, or
@@ -137,7 +137,7 @@ def graphs_of(arguments: argparse.Namespace) -> Graphs:
         if arguments.script_arguments:
             raise CommandError(f"{path} is a saved graph, which takes no arguments after `--`", USAGE)
         graphs = Graphs(path, [])
-        graphs.add(Path(path).stem, load_saved(path))
+        graphs.add(Path(path).stem, load_saved(path, launches=launches))
         return graphs
     recorded: list[tuple[str, GraphDef, Graph]] = []
     with recording(recorded), output_to_stderr() if arguments.json else contextlib.nullcontext():
@@ -157,18 +157,32 @@ def accepted(path: str) -> str:
     return path
 
 
-def load_saved(path: str) -> LoadedGraph:
+def load_saved(path: str, *, launches: bool = True) -> LoadedGraph:
     """Return the saved graph of a file.
 
     Raises:
-        CommandError: The file cannot be read, is damaged, or has callbacks, which a command line cannot give.
+        CommandError: The file cannot be read, or is damaged. It has callbacks, which launches need and a command line
+            cannot give.
     """
+    from cuda_graphs.saving.text import facts_of
+
     try:
-        return cg.load(path)
+        names = facts_of(path)["callbacks"]
+        if names and launches:
+            raise CommandError(
+                f"{path} cannot be launched from a command line, because it calls functions of the host "
+                f"({', '.join(names)}): launch it in Python, with cuda_graphs.load(path, callbacks=...)",
+                UNUSABLE,
+            )
+        return cg.load(path, callbacks=dict.fromkeys(names, do_nothing))
     except OSError as error:
         raise CommandError(f"cannot read {path}: {error.strerror}", UNUSABLE) from None
     except cg.SavedGraphError as error:
         raise CommandError(str(error), UNUSABLE) from None
+
+
+def do_nothing() -> None:
+    """Stand for a callback of a graph that is not launched."""
 
 
 @contextlib.contextmanager

@@ -195,7 +195,17 @@ class Memory:
         return len(self.rows) - 1
 
     def add_alloc(self, address: int, size: int, number: int) -> None:
-        """Add the memory of an alloc node."""
+        """Add the memory of an alloc node.
+
+        Raises:
+            ValueError: An array that was added is in this memory.
+        """
+        found = self.find(address)
+        if found is not None and found[0] == "m":
+            raise ValueError(
+                "an array in inputs, outputs or include is memory of an alloc node, which each launch allocates: "
+                "leave it out"
+            )
         self._insert(address, size, ["a", number], "memory of an alloc node")
 
     def _insert(self, start: int, size: int, reference: list[Any], what: str) -> None:

@@ -47,7 +47,7 @@ def move(particles: cg.types.ndarray(Particle, ndim=1), total: f32_1d):
 def graph_memory(device):
     yield
     device.sync()
-    for each in (increase, add, move):
+    for each in (increase, add, move, accumulate):
         each.forget()
     gc.collect()
     cg.GraphMemoryResource(device).trim()
@@ -121,6 +121,93 @@ def test_array_keeps_its_last_values_after_its_graph(device, stream, total):
     del graph, builder
     gc.collect()
     assert (result.to_numpy() == 3).all()
+
+
+def test_array_of_a_kernel_of_cuda_cxx_that_dies_in_the_block_is_freed_by_the_graph(device, stream, kernels):
+    total = cg.zeros(N, cg.i32)
+    with cg.capture() as builder:
+        temporary = cg.zeros(N, cg.i32)
+        cg.launch(None, cg.LaunchConfig(grid=1, block=N), kernels.add, temporary, N, 3)
+        cg.launch(
+            None, cg.LaunchConfig(grid=1, block=4), kernels.add, temporary[4:], 4, builder.param("b", cg.i32)
+        )
+        total.copy_from(temporary)
+        del temporary
+    assert kinds(builder).count("AllocNode") == kinds(builder).count("FreeNode") == 1
+    assert is_before(one(builder, "MemcpyNode"), one(builder, "FreeNode"))
+    graph = builder.complete()
+    for b in (1, 2):
+        graph.launch(stream, b=b)
+        assert total.to_numpy().tolist() == [3] * 4 + [3 + b] * 4
+
+
+@cg.kernel
+def accumulate(x: cg.types.ndarray(cg.i32, ndim=1), y: cg.types.ndarray(cg.i32, ndim=1)):
+    for i in x:
+        x[i] += y[i]
+
+
+WAYS_TO_USE = {
+    "kernel": lambda add, total, x: accumulate(total, x),
+    "kernel of CUDA C++": lambda add, total, x: cg.launch(
+        None, cg.LaunchConfig(grid=1, block=N), add, x, N, 0
+    ),
+    "part": lambda add, total, x: accumulate(total[:2], x[2:4]),
+    "copy": lambda add, total, x: total.copy_from(x),
+    "fill": lambda add, total, x: x.fill(3),
+}
+WAYS_OF_NODES = {
+    "kernel": lambda add, g, total, x: g.call(accumulate, total, x),
+    "kernel of CUDA C++": lambda add, g, total, x: g.launch(cg.LaunchConfig(grid=1, block=N), add, x, N, 0),
+    "part": lambda add, g, total, x: g.call(accumulate, total[:2], x[2:4]),
+    "copy": lambda add, g, total, x: g.memcpy(total, x),
+    "fill": lambda add, g, total, x: g.memset(x, 3),
+}
+
+
+@pytest.fixture
+def result(stream):
+    """An array of threes in memory of a graph that has ended. A list, from which a test takes it."""
+    with cg.capture() as builder:
+        made = [cg.full(N, 3, cg.i32)]
+    builder.complete().launch(stream)
+    stream.sync()
+    return made
+
+
+@pytest.mark.parametrize("way", WAYS_TO_USE)
+def test_capture_keeps_an_array_of_another_graph(device, stream, kernels, result, way):
+    total = cg.zeros(N, cg.i32)
+    with cg.capture(stream) as builder:
+        WAYS_TO_USE[way](kernels.add, total, result[0])
+    graph = builder.complete()
+    address = result[0].__cuda_array_interface__["data"][0]
+    result.clear()
+    gc.collect()
+    graph.launch(stream)
+    assert values_at(address, stream) == [3] * N
+
+
+@pytest.mark.parametrize("way", WAYS_OF_NODES)
+def test_definition_keeps_an_array_of_another_graph(device, stream, kernels, result, way):
+    total = cg.zeros(N, cg.i32)
+    g = cg.GraphDef()
+    WAYS_OF_NODES[way](kernels.add, g, total, result[0])
+    graph = g.instantiate()
+    address = result[0].__cuda_array_interface__["data"][0]
+    result.clear()
+    gc.collect()
+    graph.launch(stream)
+    assert values_at(address, stream) == [3] * N
+
+
+def values_at(address, stream):
+    """The elements of an array whose memory a graph should have kept."""
+    copied = cg.PinnedMemoryResource().allocate(4 * N, stream=stream)
+    kept = cg.Buffer.from_handle(address, 4 * N)
+    copied.copy_from(kept, stream=stream)
+    stream.sync()
+    return np.from_dlpack(copied).view(np.int32).tolist()
 
 
 def test_given_options_decide_about_automatic_frees(device, stream, total):

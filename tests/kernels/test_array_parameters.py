@@ -332,6 +332,20 @@ def test_a_copy_and_a_fill_follow_the_array(stream):
         assert (target.to_numpy() == wanted).all()
 
 
+def test_a_copy_refuses_an_array_without_elements(stream):
+    g = cg.GraphDef()
+    g.memcpy(g.param("y", VECTOR), g.param("x", VECTOR))
+    graph = g.instantiate()
+    graph.launch(stream, x=ramp(3), y=ramp(3))
+    before = dict(graph.params)
+    for name in ("x", "y"):
+        with pytest.raises(
+            ValueError, match=f"parameter '{name}' is an operand of a copy, which takes no array without"
+        ):
+            graph.launch(stream, **{name: cg.zeros(0, cg.f32)})
+    assert dict(graph.params) == before
+
+
 def test_a_length_beyond_a_dependent_allocation_or_copy_is_refused_before_anything_changes(stream, device):
     g = cg.GraphDef()
     x, y = g.param("x", VECTOR), g.param("y", VECTOR)

@@ -217,6 +217,39 @@ def test_any_thread_may_cancel(x, goes_on, stream, device):
     thread.join()
 
 
+def test_a_thread_without_a_current_device_may_cancel(x, goes_on, stream):
+    graph = explicit(x, goes_on).instantiate()
+    graph.launch(stream)
+    threading.Timer(0.01, graph.cancel).start()
+    stream.sync(timeout=LIMIT)
+
+
+def test_loops_are_built_beside_a_loop_that_runs(x, goes_on, stream, device):
+    """A free of device memory would wait for the loop."""
+    definitions, done = [], threading.Event()
+    flag = cg.zeros(1, cg.i32)
+    graph = explicit(x, goes_on).instantiate()
+
+    def build():
+        device.set_current()
+        for condition in (flag, lambda: flag[0] > 0):
+            definitions.append(cg.GraphDef())
+            definitions[-1].while_loop(condition)
+            definitions[-1].if_then(condition)
+        done.set()
+
+    graph.launch(stream)
+    thread = threading.Thread(target=build)
+    thread.start()
+    try:
+        assert done.wait(LIMIT)
+    finally:
+        graph.cancel()
+        thread.join()
+        stream.sync(timeout=LIMIT)
+        cg.reset()
+
+
 def test_an_updated_graph_is_cancelled(goes_on, stream):
     x, y = cg.zeros(4, cg.i32), cg.zeros(4, cg.i32)
     graph = explicit(x, goes_on).instantiate()

@@ -415,7 +415,7 @@ def test_the_graph_keeps_the_arrays_of_flags_and_predicates(stream):
     stream.sync()
     gc.collect()
     boxes.drain()
-    assert pointers() == before + 3 + 2  # and the stop words of the conditions
+    assert pointers() == before + 3 + 1  # and the stop word of both conditions
     del graph
     assert wait_until(lambda: pointers() == before)
 

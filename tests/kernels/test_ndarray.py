@@ -5,6 +5,7 @@
 import copy
 import gc
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -41,6 +42,25 @@ def test_written_values_are_there_for_every_stream(device, stream):
             take(x, y, stream=stream)
             stream.sync()
             assert (y.to_numpy() == n).all()
+
+
+USES = {
+    "to_numpy": lambda x, y: x.to_numpy(),
+    "from_numpy": lambda x, y: x.from_numpy(np.ones(4, np.float32)),
+    "element": lambda x, y: x[1],
+    "assignment": lambda x, y: x.__setitem__(1, 2.0),
+    "fill": lambda x, y: x.fill(3),
+    "copy_from": lambda x, y: x.copy_from(y),
+    "node": lambda x, y: cg.GraphDef().while_loop(lambda: x[0] < 1),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_array_of_another_thread_needs_no_set_current(device, use):
+    """As on machines with several devices: a thread without a current device gets device 0."""
+    x, y = cg.zeros(4), cg.ones(4)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(USES[use], x, y).result()
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

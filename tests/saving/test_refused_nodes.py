@@ -114,6 +114,20 @@ def test_all_problems_are_in_one_message(g, refused):
     refused(g, "cannot be saved:", "... and 6 more")
 
 
+def test_an_array_that_a_capture_allocates_cannot_be_named(device, stream, tmp_path):
+    with cg.capture() as builder:
+        kept = cg.ones(4)
+    graph = builder.complete()
+    graph.launch(stream)
+    stream.sync()
+    for names in ({"include": [kept]}, {"inputs": {"x": kept}}, {"outputs": {"x": kept}}):
+        with pytest.raises(
+            ValueError, match="is memory of an alloc node, which each launch allocates: leave it out"
+        ):
+            builder.graph_definition.save(tmp_path / "saved.cgg", **names)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_arrays_that_cannot_be_named_are_refused(g, pinned, tmp_path):
     x = pinned(24)
     alloc = g.alloc(shape=4, dtype=cg.f32)

@@ -53,6 +53,30 @@ def test_draw_and_check_take_saved_graphs(command, file):
     assert command("check", file).stdout == "scaled: nothing found\n"
 
 
+@pytest.fixture
+def calling(device, tmp_path):
+    """A file whose graph calls functions of the host."""
+    x = cg.zeros(6)
+    g = cg.GraphDef()
+    g.memset(x, 0, name="clear").callback(lambda: None, name="first").callback(lambda: None, name="second")
+    g.save(tmp_path / "calling.cgg", outputs={"x": x})
+    return "calling.cgg"
+
+
+def test_draw_and_check_need_no_functions_of_the_host(command, calling):
+    tree = command("draw", calling)
+    assert tree.returncode == 0, tree.stderr
+    assert "first" in tree.stdout and "second" in tree.stdout
+    assert command("check", calling).stdout.startswith("calling: nothing found\n")
+
+
+@pytest.mark.parametrize("line", ["run", "profile", "profile --launches 2"])
+def test_launches_need_the_functions_of_the_host(command, calling, line):
+    refused = command(*line.split(), calling)
+    assert refused.returncode == 3 and "Traceback" not in refused.stderr
+    assert "calls functions of the host (first, second): launch it in Python" in refused.stderr
+
+
 def test_profile_takes_saved_graphs(command, file, host_driver):
     profile = json.loads(command("profile", file, "--launches", "3", "--json").stdout)
     assert [(graph["name"], graph["launches"]) for graph in profile["graphs"]] == [("scaled", 3)]

@@ -32,6 +32,11 @@ CUdevice current_device() {
     return kNoDevice;
 }
 
+bool has_current_context() noexcept {
+    CUcontext raw = nullptr;
+    return driver().cuCtxGetCurrent(&raw) != CUDA_SUCCESS || raw != nullptr;
+}
+
 CUcontext context_on(CUdevice device) {
     const ContextHandle current = current_context();
     if (current && box_of<ContextBox>(current)->device == device) return raw_of(current);

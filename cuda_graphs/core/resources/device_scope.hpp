@@ -37,6 +37,9 @@ class DeviceScope {
 // Returns the device whose context is current; kNoDevice without a current context, or when the query fails.
 CUdevice current_device();
 
+// Returns false if the driver reports that no context is current.
+bool has_current_context() noexcept;
+
 // Returns a context of the device: the current one if it is of the device, else the primary context. Returns null with
 // a noted error on failure.
 CUcontext context_on(CUdevice device);

@@ -20,6 +20,7 @@ cdef extern from "core/resources/device_scope.hpp" namespace "cg" nogil:
         DeviceScope()
         CUresult enter(CUdevice device) except +
     CUdevice current_device() except +
+    cpp_bool has_current_context() noexcept
     CUcontext context_on(CUdevice device) except +
     CUdevice device_of_context "cg::device_of"(CUcontext context) except +
     CUdevice device_of_stream "cg::device_of"(const StreamHandle& stream) noexcept

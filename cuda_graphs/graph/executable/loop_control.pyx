@@ -112,6 +112,7 @@ cdef class LoopControl:
         return self.words._address + 4 * place
 
     cdef int cancel(self, const GraphExecHandle& exec) except -1:
+        cdef DeviceScope scope
         cdef size_t used = self.place, following = (self.place + 1) % WORDS
         if not self.unknown.empty():
             raise RuntimeError(
@@ -120,6 +121,7 @@ cdef class LoopControl:
             )
         if self.parameters.empty():
             return 0
+        enter_device(scope, max(0, self.words.memory_resource.device_id))  # that of words in host memory is -1
         write(self.address(following), 0)
         self.use_word(exec, following)
         try:

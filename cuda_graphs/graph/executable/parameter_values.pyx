@@ -175,6 +175,8 @@ cdef int check_problem(const ParameterProblem& problem, Slots slots, dict values
             f"parameter {name!r} cannot be set to {value!r}: a node that uses it was destroyed in the definition, so the "
             "driver cannot find the node in the executable. Instantiate the definition again"
         )
+    if problem.fault == ParameterFault.kPageable and getattr(value, "size", None) == 0:
+        raise ValueError(f"parameter {name!r} is an operand of a copy, which takes no array without elements, got {value!r}")
     if problem.fault == ParameterFault.kPageable:
         raise ValueError(
             f"{name}={value!r} is neither memory that the driver knows nor memory of an alloc node. The memcpy node that "

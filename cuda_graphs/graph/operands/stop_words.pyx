@@ -4,22 +4,33 @@
 
 The compiler makes tasks that set a condition read the word of this condition (compiler/passes/stop_loops.py). Each
 executable gives the words of its loops an address of its own (graph/executable/loop_control.pyx). The words of branches
-keep their default, the address of a word that stays 0. So do words outside of graphs of this package.
+keep their default, the address of a word that stays 0. So do words outside of graphs of this package. Each context has one
+such word as long as something uses it: the free of a word waits for the device, and so for a loop that runs.
 """
 
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport strtoull
-from libcpp.memory cimport make_shared
+from libcpp.memory cimport make_shared, weak_ptr
 from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport NamedParameter, as_owner, find_value_type
-from cuda_graphs.core.resources.handles cimport ValueForm, write_zeros
+from cuda_graphs.core.resources.handles cimport PointerHandle, ValueForm, raw_of, write_zeros
+from cuda_graphs.objects.device.context cimport find_current
 
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource, SynchronousMemoryResource
 
+cdef extern from *:
+    ctypedef weak_ptr[const CUdeviceptr] WeakPointer "cg::PointerHandle::weak_type"
+    WeakPointer weak_of "cg::PointerHandle::weak_type"(const PointerHandle& memory) noexcept
+
 cdef string PREFIX = b".stop "
+
+# The word that stays 0, by the address of its context.
+cdef unordered_map[uintptr_t, WeakPointer] zero_words
 
 
 cdef class StopWord(Parameter):
@@ -38,7 +49,7 @@ cdef class StopWord(Parameter):
 
 cdef StopWord make_stop_word(string name):
     cdef StopWord self = StopWord.__new__(StopWord)
-    self._word = new_words(1)
+    self._word = zero_word()
     self._p = make_shared[NamedParameter]()
     cdef NamedParameter* p = self._p.get()
     p.name, p.type.scalar = name, find_value_type(b"pointer")
@@ -53,6 +64,18 @@ cdef bint is_stop_word(const ParameterRef& parameter, uint64_t* handle) noexcept
         return False
     handle[0] = strtoull(name.c_str() + PREFIX.size(), NULL, 16)  # 0 for `inside`
     return True
+
+
+cdef Buffer zero_word():
+    cdef uintptr_t context = <uintptr_t>raw_of(find_current())
+    cdef PointerHandle memory = zero_words[context].lock()
+    cdef Buffer word
+    if memory:
+        return Buffer._from_handle(memory, None)
+    word = new_words(1)
+    if context:
+        zero_words[context] = weak_of(word._h)
+    return word
 
 
 cdef Buffer new_words(size_t count, bint shared=False):

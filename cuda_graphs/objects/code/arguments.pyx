@@ -29,7 +29,7 @@ from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport bundle, find_memory_type, kUnknownMemory
 from cuda_graphs.core.resources.handles cimport Opaque, Parameter, ValueForm, address_of, hold_python
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
-from cuda_graphs.objects.memory.buffer cimport Buffer, MemoryKind, own_buffer, reach
+from cuda_graphs.objects.memory.buffer cimport Buffer, MemoryKind, is_of_capture, own_buffer, reach
 from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
 from .conversion cimport (
     converts,
@@ -115,6 +115,7 @@ cdef int own_arguments(Arguments args, size_t count, Opaque& all) except -1:
     cdef Opaque owner
     cdef vector[Opaque] owners  # nearly always empty, as for one Buffer and numbers
     cdef PyTypeObject* kind
+    cdef Buffer memory
     cdef size_t i
     for i in range(count):
         arg = <object>args[i]
@@ -133,6 +134,9 @@ cdef int own_arguments(Arguments args, size_t count, Opaque& all) except -1:
         elif hasattr(type(arg), "__cuda_graph_array__"):
             owner = view_array(arg, "argument").owner  # the node itself would keep its graph alive forever
         else:
+            memory = memory_of(arg)
+            if memory is not None and is_of_capture(memory):
+                continue  # the end of the array adds the free node
             owner = hold_python(<PyObject*>arg)
         if not all:
             all.swap(owner)

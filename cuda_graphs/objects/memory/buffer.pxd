@@ -61,8 +61,11 @@ cdef int check_launched(Buffer buffer, const StreamHandle& stream, object attemp
 # Raises CUDAError for the status of the driver, with the reason if it is memory of a graph.
 cdef int raise_memory_error(CUresult status, Buffer buffer, object attempt) except -1
 
+# Returns True for memory of a graph whose capture goes on, and for parts of it.
+cdef bint is_of_capture(Buffer buffer) noexcept
+
 # Sets `owner` to the owner that a graph must keep so that its nodes can use the memory: the Buffer and its memory.
-# Returns False, and no owner, when the graph itself owns the memory.
+# Returns False, and no owner, for memory of a graph whose capture goes on: the end of the Buffer adds the free node.
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1
 
 # Lets the work of `device` use the device memory of a Buffer. The first use of a pair of devices enables the access. Raises

@@ -39,6 +39,7 @@ from cuda_graphs.core.resources.handles cimport (
     create_pointer_with_resource,
     drain_deferred,
     hold_python,
+    is_of_running_capture,
     raw_of,
 )
 from cuda_graphs.core.resources.device_scope cimport (
@@ -544,10 +545,8 @@ cdef int run_spaced_fill(
 
 
 cdef Opaque own_memory(PointerHandle memory) noexcept:
-    # The graph owns the memory that it allocates, until the graph is destroyed or a node or the Buffer frees the
-    # memory.
-    cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
-    return Opaque() if box.how == Free.kGraph else as_owner(memory)
+    # During its capture, no node may keep the memory: its end adds the free node.
+    return Opaque() if is_of_running_capture(memory) else as_owner(memory)
 
 
 cdef Buffer part_of(Buffer whole, CUdeviceptr address, size_t size):
@@ -590,10 +589,19 @@ cdef int raise_memory_error(CUresult status, Buffer buffer, object attempt) exce
     return raise_explained(status, attempt, cause)
 
 
+cdef bint is_of_capture(Buffer buffer) noexcept:
+    cdef PointerHandle memory = buffer._h
+    if memory.get() == NULL:
+        return False
+    if is_of_running_capture(memory):
+        return True
+    return isinstance(buffer._owner, Buffer) and is_of_capture(<Buffer>buffer._owner)
+
+
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1:
     (&owner)[0] = buffer._owned.lock()
     if not owner:
-        if is_of_graph(buffer):
+        if is_of_capture(buffer):
             return False
         (&owner)[0] = hold_python(<PyObject*>buffer, own_memory(buffer._h))  # survives close()
         buffer._owned = WeakOpaque(owner)
