@@ -7,7 +7,7 @@ alloc nodes. An address becomes a reference: a row of the table `memory`, or an 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -195,7 +195,7 @@ class Memory:
         return len(self.rows) - 1
 
     def add_alloc(self, address: int, size: int, number: int) -> None:
-        """Add the memory of an alloc node.
+        """Add the memory of an alloc node, which may have addresses of older ones that were freed before it.
 
         Raises:
             ValueError: An array that was added is in this memory.
@@ -206,7 +206,15 @@ class Memory:
                 "an array in inputs, outputs or include is memory of an alloc node, which each launch allocates: "
                 "leave it out"
             )
+        self._drop_freed(address, size)
         self._insert(address, size, ["a", number], "memory of an alloc node")
+
+    def _drop_freed(self, start: int, size: int) -> None:
+        first, last = max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, start + size)
+        for at in reversed(range(first, last)):
+            _, end, reference = self._ranges[at]
+            if reference[0] == "a" and end > start:
+                del self._starts[at], self._ranges[at]
 
     def _insert(self, start: int, size: int, reference: list[Any], what: str) -> None:
         at = bisect_right(self._starts, start)

@@ -52,6 +52,9 @@ class Table:
 class NodeRows:
     """Makes the rows of the table `graphs`.
 
+    Nodes are read in an order in which they may run, and those of inner graphs after the node that contains them: an
+    address that a free node frees may belong to another alloc node afterwards.
+
     Args:
         tables: The other tables.
         readings: The graphs, outer ones first.
@@ -63,24 +66,30 @@ class NodeRows:
         self.events: list[dict[str, Any]] = []
         self.callbacks: dict[str, Any] = {}
         self._event_numbers: dict[int, int] = {}
-        self._allocs: dict[int, int] = {}  # numbers of alloc nodes, by address
+        self._graphs: dict[int, dict[str, Any]] = {}  # rows, by number
         self._numbers = {id(reading): number for number, reading in enumerate(readings)}
+        allocs = (node for reading in readings for node in reading.nodes if isinstance(node, kinds.AllocNode))
+        self._alloc_numbers = {node: number for number, node in enumerate(allocs)}
+        self._allocated: dict[int, int] = {}  # numbers of alloc nodes, by address
         self._conditions: dict[int, list[Any]] = {}  # references, by handle
         for number, reading in enumerate(readings):
             for at, handle in enumerate(reading.graph._condition_defaults()):
                 self._conditions[handle] = ["c", number, at]
-        for reading in readings:
-            for node in reading.nodes:
-                self._add_memory(node)
+        for node in (each for reading in readings for each in reading.nodes):
+            if isinstance(node, kinds.WhileNode) and (counter := counter_of(node)) is not None:
+                tables.memory.add_counter(counter, memory_of_counter(counter))
+        self._add(readings[0])
 
-    def _add_memory(self, node: Any) -> None:
-        if isinstance(node, kinds.AllocNode):
-            number = self._allocs[node._address] = len(self._allocs)
-            self.tables.memory.add_alloc(node._address, node.bytesize, number)
-            if node._place() == "own":
-                self.tables.memory.add_alloc(own_address(node), node.bytesize, number)
-        elif isinstance(node, kinds.WhileNode) and (counter := counter_of(node)) is not None:
-            self.tables.memory.add_counter(counter, memory_of_counter(counter))
+    @property
+    def graphs(self) -> list[dict[str, Any]]:
+        """The rows."""
+        return [row for _, row in sorted(self._graphs.items())]
+
+    def _add(self, reading: Reading) -> int:
+        """Make the row of a graph, and return its number."""
+        number = self._numbers[id(reading)]
+        self._graphs[number] = self.graph(reading)
+        return number
 
     def graph(self, reading: Reading) -> dict[str, Any]:
         """Return the row of a graph."""
@@ -116,7 +125,7 @@ class NodeRows:
         if source is not None:
             row["source"] = source
         if inner:
-            row["graphs"] = [self._numbers[id(reading)] for reading in inner]
+            row["graphs"] = [self._add(reading) for reading in inner]
         return row
 
     def problem(self, node: Any, text: str) -> None:
@@ -348,6 +357,10 @@ class NodeRows:
         return {"size": "bytes"} if "bytes" in used else {}
 
     def alloc(self, node: Any) -> dict[str, Any]:
+        number = self._allocated[node._address] = self._alloc_numbers[node]
+        self.tables.memory.add_alloc(node._address, node.bytesize, number)
+        if node._place() == "own":
+            self.tables.memory.add_alloc(own_address(node), node.bytesize, number)
         return {
             "bytes": node.bytesize,
             "memory": node.memory_type,
@@ -359,7 +372,7 @@ class NodeRows:
         }
 
     def free(self, node: Any) -> dict[str, Any]:
-        number = self._allocs.get(node._address)
+        number = self._allocated.get(node._address)
         if number is None:
             self.problem(node, f"frees memory at {address_words(node._address)} of another graph")
         return {"alloc": number}

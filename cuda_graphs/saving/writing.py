@@ -68,7 +68,6 @@ def manifest_of(definition: GraphDef, tables: Tables) -> dict[str, Any]:
     """
     readings = read_order(definition)
     rows = NodeRows(tables, readings)
-    graphs = [rows.graph(reading) for reading in readings]
     for parameter in definition._unused_parameters():
         tables.parameter(parameter)
     if tables.problems:
@@ -87,7 +86,7 @@ def manifest_of(definition: GraphDef, tables: Tables) -> dict[str, Any]:
         "memory": tables.memory.rows,
         "events": rows.events,
         "callbacks": list(rows.callbacks),
-        "graphs": graphs,
+        "graphs": rows.graphs,
     }
 
 
