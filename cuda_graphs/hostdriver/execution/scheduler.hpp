@@ -60,7 +60,8 @@ class Scheduler {
     bool can_take_over() const { return workers_ >= 2; }
     // Wakes a worker for such work.
     void take_over() { wake_workers(1); }
-    // Returns true on a worker once the process exits: it leaves the rest of a stream to threads that wait for the stream.
+    // Returns true on a worker once the process exits: it leaves the rest of a stream to threads that wait for the
+    // stream.
     static bool stops_this_thread();
     // Ensures that a worker looks for shared work within a nap. Needs a system call only if no worker polls.
     void ensure_poller();

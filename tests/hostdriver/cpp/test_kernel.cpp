@@ -541,7 +541,8 @@ LAW_ALONE(Process, ThatForksHasNoDriverInTheChild) {
     OK(cuStreamSynchronize(stream));
 }
 
-// The child of the law below. At its exit the gate opens, and there is time for what follows the kernel that waits for it.
+// The child of the law below. At its exit the gate opens, and there is time for what follows the kernel that waits for
+// it.
 LAW_ALONE(Child, EndsWithWorkInFlight) {
     static const struct Time {
         ~Time() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
