@@ -17,8 +17,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 
+#include "clock.hpp"
 #include "hostdriver/entry.hpp"
 #include "hostdriver/image_loader.h"
 #include "hostdriver/objects/streams/stream.hpp"
@@ -28,9 +30,11 @@
 namespace cgh {
 namespace {
 
-constexpr std::uint32_t kShortNap = 20;     // microseconds; the kernel adds about 20
-constexpr std::uint32_t kLongNap = 200;     // microseconds, if other threads run all the work
-constexpr std::uint32_t kPollTime = 5'000;  // microseconds of silence before the poller sleeps
+constexpr std::uint32_t kShortNap = 20;        // microseconds; the kernel adds about 20
+constexpr std::uint32_t kLongNap = 200;        // microseconds, if other threads run all the work
+constexpr std::uint32_t kPollTime = 5'000;     // microseconds of silence before the poller sleeps
+constexpr std::int64_t kPatience = 5'000'000;  // nanoseconds that all workers may be busy before one more is started
+constexpr unsigned kMostMoreWorkers = 256;
 
 unsigned cores() {
     cpu_set_t set;
@@ -71,6 +75,24 @@ void Scheduler::start_threads() {
 
 bool Scheduler::stops_this_thread() {
     return process_exits.load(std::memory_order_relaxed) && thread_state.is_of_driver;
+}
+
+void Scheduler::demand_worker() {
+    if (!started_.load(std::memory_order_acquire) || polling_.load() || sleeping_.load() != 0) return;
+    std::lock_guard<std::mutex> lock(start_mutex_);
+    const std::uint32_t taken = taken_streams_.load(std::memory_order_relaxed);
+    const std::int64_t now = steady_nanoseconds();
+    if (demanded_at_ == 0 || demanded_after_ != taken) {
+        demanded_after_ = taken;
+        demanded_at_ = now;
+    } else if (now - demanded_at_ >= kPatience && more_workers_ < kMostMoreWorkers) {
+        demanded_at_ = now;
+        try {
+            std::thread([this] { worker_main(); }).detach();
+            ++more_workers_;
+        } catch (const std::system_error&) {  // the process can start no thread: a worker may still become free
+        }
+    }
 }
 
 void Scheduler::list(Stream& stream) {
@@ -292,6 +314,7 @@ bool Scheduler::run_one() {
         }
     }
     if (!chosen) return false;
+    taken_streams_.fetch_add(1, std::memory_order_relaxed);
     // This thread may be busy for a long time, so another worker must poll for the rest.
     if (more) ensure_poller();
     chosen->advance(UINT64_MAX);

@@ -59,7 +59,13 @@ class Scheduler {
     // a kernel may wait for the work of another stream.
     bool can_take_over() const { return workers_ >= 2; }
     // Wakes a worker for such work.
-    void take_over() { wake_workers(1); }
+    void take_over() {
+        wake_workers(1);
+        demand_worker();
+    }
+    // Called while a thread waits for a stream that no thread runs. If all workers have been busy for a while, perhaps
+    // with kernels that never end, another worker starts.
+    void demand_worker();
     // Returns true on a worker once the process exits: it leaves the rest of a stream to threads that wait for the
     // stream.
     static bool stops_this_thread();
@@ -102,8 +108,9 @@ class Scheduler {
     const unsigned workers_;
     std::atomic<bool> started_{false};
     std::atomic<bool> polling_{false};
-    std::atomic<bool> active_{false};         // set by notify(), cleared by the poller
-    std::atomic<std::uint32_t> sleeping_{0};  // workers in sleep_until_woken()
+    std::atomic<bool> active_{false};              // set by notify(), cleared by the poller
+    std::atomic<std::uint32_t> sleeping_{0};       // workers in sleep_until_woken()
+    std::atomic<std::uint32_t> taken_streams_{0};  // how often a worker has begun to run a stream
 
     std::atomic<std::uint64_t> taken_{0};  // bit i is set while slots_[i] is in use
     std::array<Slot, kSlots> slots_;
@@ -115,7 +122,10 @@ class Scheduler {
     std::mutex sleep_mutex_;    // guards tokens_
     std::uint32_t tokens_ = 0;  // granted wake-ups that no worker has taken yet
     std::condition_variable woken_;
-    std::mutex start_mutex_;
+    std::mutex start_mutex_;            // guards the start of threads, and what follows
+    unsigned more_workers_ = 0;         // workers that demand_worker() has started
+    std::uint32_t demanded_after_ = 0;  // taken_streams_ at the first demand that is not met,
+    std::int64_t demanded_at_ = 0;      // and its time
 };
 
 // Publishes a job for the lifetime of this object. The destructor waits until no helper is inside the job.

@@ -73,6 +73,29 @@ LAW(Stream, LimitedWaitEndsDuringAnOperationThatDoesNotEnd) {
     OK(cuEventDestroy(event));
 }
 
+// A GPU runs such kernels side by side.
+LAW(Stream, RunsBesideKernelsThatOccupyAllWorkers) {
+    if (check::workers() == 0) return;
+    Gate gate;
+    const std::vector<Stream> occupied(check::workers());
+    for (const Stream& stream : occupied) OK(launch("spin", 1, 1, stream, gate.flag()));
+    const Stream queried, recorded, awaited;
+    for (const Stream* stream : {&queried, &recorded, &awaited}) OK(launch("nothing", 1, 1, *stream));
+    CUevent event = nullptr;
+    OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+    OK(cuEventRecord(event, recorded));
+    CHECK(soon([&] { return cuStreamQuery(queried) == CUDA_SUCCESS; }));
+    for (const Stream& stream : occupied) ANSWERS(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+    const Stream another;
+    OK(launch("spin", 1, 1, another, gate.flag()));
+    CHECK(soon([&] { return cuEventQuery(event) == CUDA_SUCCESS; }));
+    CHECK(soon([&] { return cghStreamSynchronize(awaited, 1'000'000) == CUDA_SUCCESS; }));
+    gate.open();
+    for (const Stream& stream : occupied) OK(cuStreamSynchronize(stream));
+    OK(cuStreamSynchronize(another));
+    OK(cuEventDestroy(event));
+}
+
 LAW(Stream, LimitedWaitsOfNoTimeComeToAnEnd) {
     const Stream stream;
     const Buffer<std::uint64_t> out(1);

@@ -157,7 +157,9 @@ CUresult Event::query_work(const Ref<Milestone>& milestone) const {
     }
     if (Scheduler::get().workers() == 0 && milestone->target().stream)
         run_ready_operations(*milestone->target().stream, milestone->target().position);
-    return milestone->done() ? context_.status() : CUDA_ERROR_NOT_READY;
+    if (milestone->done()) return context_.status();
+    if (milestone->target().stream) milestone->target().stream->demand_runner();
+    return CUDA_ERROR_NOT_READY;
 }
 
 CUresult Event::synchronize(WaitLimit* limit) const {

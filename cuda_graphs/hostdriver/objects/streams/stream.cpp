@@ -221,7 +221,10 @@ bool wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const voi
     while (!done(argument)) {
         const Stop stop = run_towards(stream, position, limit);
         if (stop.why == Stop::kProgress) continue;
-        if (limit != nullptr && limit->is_query()) return done(argument);
+        if (limit != nullptr && limit->is_query()) {
+            if (stop.why == Stop::kLeft) scheduler.demand_worker();
+            return done(argument);
+        }
         Stream& at = *stop.at.stream;
         if (stop.why == Stop::kLeft) {
             scheduler.take_over();
@@ -285,11 +288,18 @@ CUresult Stream::synchronize(WaitLimit* limit) {
     return wait_for(pushed(), limit) ? context_.status() : CUDA_ERROR_NOT_READY;
 }
 
+void Stream::demand_runner() const {
+    if (!claimed()) Scheduler::get().demand_worker();
+}
+
 CUresult Stream::query() {
     if (Scheduler::get().workers() == 0) run_ready_operations(*this, pushed());
     if (context_.status() != CUDA_SUCCESS) return context_.status();
     const std::uint64_t all = pushed();
-    if (!reached(all)) return CUDA_ERROR_NOT_READY;
+    if (!reached(all)) {
+        demand_runner();
+        return CUDA_ERROR_NOT_READY;
+    }
     if (settings.any()) note_host_waited(*this, all);
     return CUDA_SUCCESS;
 }

@@ -126,6 +126,8 @@ class Stream : public RefCounted {
 
     // Returns whether a thread runs the stream now.
     bool claimed() const { return claimed_.load(std::memory_order_seq_cst); }
+    // Called by a thread that asks whether work is done: demands a worker if no thread runs the stream.
+    void demand_runner() const;
     // Returns whether a thread could run an operation of the stream now.
     bool runnable();
 
