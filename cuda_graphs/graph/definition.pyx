@@ -315,6 +315,10 @@ cdef class GraphDef(InsertionPoint):
         """Return the cause of a refusal to embed this graph, (explanation, remedy), or None."""
         return refusals.explain_embedding(self)
 
+    def _explain_launch(self):
+        """Return the cause of a refusal to launch an executable of this definition, or None."""
+        return refusals.explain_launch(self)
+
     def _explain_memory(self, what, *numbers):
         """Return the cause of a refusal of an alloc, free, memset or memcpy node, or None."""
         return refusals.explain_memory(self, what, numbers)

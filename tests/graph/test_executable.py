@@ -140,17 +140,28 @@ def test_options_are_keywords_or_the_dataclass(options, counter, stream):
 
 def test_memory_that_is_not_freed_forbids_another_launch_unless_it_is_freed_at_launch(stream, device):
     g = cg.GraphDef()
-    g.alloc(64)
+    freed = g.alloc(64)
+    freed.free(freed.dptr)
+    g.alloc(64, name="work")
     graph = g.instantiate()
     graph.launch(stream)
     stream.sync()
-    with pytest.raises(cg.CUDAError, match="INVALID_VALUE"):
+    with pytest.raises(cg.CUDAError, match="INVALID_VALUE: .*'work'.* has allocated memory in an earlier launch"):
         graph.launch(stream)
     graph.close()
     graph = g.instantiate(auto_free_on_launch=True)
     for _ in range(3):
         graph.launch(stream)
     stream.sync()
+
+
+def test_a_second_launch_names_an_array_without_an_address_that_is_not_freed(stream):
+    g = cg.GraphDef()
+    g.alloc(shape=16, dtype=cg.f32, name="work")
+    graph = g.instantiate()
+    graph.launch(stream)
+    with pytest.raises(cg.CUDAError, match="INVALID_VALUE: .*'work'.* has allocated memory in an earlier launch"):
+        graph.launch(stream)
 
 
 def test_launches_of_two_graphs_on_two_streams_do_not_wait_for_each_other(kernels, pinned, device):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Explains why a driver refuses to add, change or remove a node: finds the cause, which the driver does not name.
+"""Explains why a driver refuses to add, change or remove a node, or to launch: finds the cause, which it does not name.
 
 A cause is a pair (explanation, remedy) for the error. Rules of drivers:
 
@@ -9,6 +9,7 @@ A cause is a pair (explanation, remedy) for the error. Rules of drivers:
   in the same definition, with "invalid argument". The order of the nodes does not matter (tests/conformance/driver,
   graph_memory_use).
 * Nodes and edges of a graph with alloc or free nodes cannot be removed (cuda.h, cuGraphDestroyNode).
+* A graph is not launched again while memory of an earlier launch is allocated (cuda.h, cuGraphAddMemAllocNode).
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ from cuda_graphs.graph.nodes.node_kinds import (
     HostCallbackNode,
 )
 from cuda_graphs.graph.nodes.places import address_words
+from cuda_graphs.objects.code.arguments import is_known_memory
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = [
     "explain_embedding",
+    "explain_launch",
     "explain_memory",
     "explain_removal",
     "first_on_other_device",
@@ -86,6 +89,20 @@ def explain_memory(graph: Definition, what: str, numbers: Sequence[int]) -> Caus
             None if numbers[0] else ("An AllocNode of 0 bytes has no address.", "Pass a size of 1 or more.")
         )
     return explain_freed(graph, numbers) or (explain_unknown(graph, numbers[0]) if what == "free" else None)
+
+
+def explain_launch(graph: Definition) -> Cause | None:
+    """Return the cause of a refused launch."""
+    freed = {node._address for node in graph.nodes() if isinstance(node, FreeNode)}
+    kept = (node for node in allocs_of(graph) if node._address not in freed)
+    node = next((each for each in kept if is_known_memory(each._node_address())), None)
+    if node is None:
+        return None
+    return (
+        f"{node._identify()} has allocated memory in an earlier launch, and nothing has freed it since.",
+        "Free it with a free node, in this graph or in another one, or instantiate with "
+        "GraphCompleteOptions(auto_free_on_launch=True).",
+    )
 
 
 def explain_freed(graph: Definition, addresses: Sequence[int]) -> Cause | None:

@@ -11,6 +11,7 @@ from libc.stdint cimport uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+    CUDA_ERROR_INVALID_VALUE,
     CUDA_ERROR_UNKNOWN,
     CUDA_SUCCESS,
     CUresult,
@@ -500,7 +501,9 @@ cdef int refuse_launch(
     Graph self, object stream, ParameterProblem& problem, Slots slots, dict values, CUresult status
 ) except -1:
     check_problem(problem, slots, values)
-    return check_attempt(status, f"launch {self!r} on {stream!r}")
+    definition = source_of(self) if status == CUDA_ERROR_INVALID_VALUE else None
+    cause = None if definition is None else definition._explain_launch()
+    return raise_explained(status, f"launch {self!r} on {stream!r}", cause)
 
 
 cdef object set_method(Graph self, Arguments values, Py_ssize_t count, PyObject* names):

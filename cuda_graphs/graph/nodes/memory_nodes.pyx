@@ -74,6 +74,13 @@ cdef class AllocNode(GraphNode):
             return None
         return "own" if record.metadata.get().place.get().is_settled() else "shared"
 
+    def _node_address(self):
+        """Return the address that the driver gave the node, which has one byte for an array that can share memory."""
+        cdef NodeRecord* record = self._record()
+        if record.metadata and record.metadata.get().place:
+            return record.metadata.get().place.get().node_address()
+        return self._address
+
     @property
     def bytesize(self):
         """Size of the memory in bytes."""
