@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of `instantiate(optimize=True)`: neighbouring nodes run as one launch, and give the bits of the nodes apart."""
 
+import gc
 import random
 
 import numpy as np
@@ -254,6 +255,90 @@ def test_captured_nodes_are_fused(stream):
         results.append(numbers([b, c]))
     assert len(fused(graph)) == 1
     assert results[0] == results[1]
+
+
+class Eager:
+    """Runs calls at once."""
+
+    def temporary(self):
+        return cg.zeros(N)
+
+    def call(self, kernel, *args):
+        kernel(*args)
+
+    free = id
+
+
+class Captured(Eager):
+    """Captures calls. A temporary array is freed where it dies."""
+
+    def graph(self, fill, optimize):
+        with cg.capture() as builder:
+            fill(self)
+        return builder.complete(optimize=optimize)
+
+
+class Explicit:
+    """Adds calls to a definition. With `addresses`, the address of each temporary array is read."""
+
+    def __init__(self, addresses):
+        self.addresses = addresses
+
+    def temporary(self):
+        array = self.at.alloc(shape=N, dtype=cg.f32)
+        if self.addresses:
+            assert array.dptr
+        self.at = array.memset(array, 0)
+        return array
+
+    def call(self, kernel, *args):
+        self.at = self.at.call(kernel, *args)
+
+    def free(self, array):
+        self.at = self.at.free(array)
+
+    def graph(self, fill, optimize):
+        definition = self.at = cg.GraphDef()
+        fill(self)
+        del self.at
+        gc.collect()
+        return definition.instantiate(optimize=optimize)
+
+
+def use_temporaries(source, arrays, build):
+    """Make calls with three temporary arrays, one after the other, which nothing refers to afterwards."""
+    for _ in range(3):
+        temporary = build.temporary()
+        build.call(add, temporary, source.choice(arrays))
+        for _ in range(source.randint(1, 4)):
+            b, c = source.sample([temporary, temporary, *arrays], 2)
+            if b is not c:
+                build.call(source.choice([add, divide, shift]), b, c)
+        build.call(add, source.choice(arrays), temporary)
+        build.free(temporary)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("how", ["captured", "explicit", "explicit, with addresses"])
+def test_nodes_with_temporary_arrays_that_nothing_refers_to_are_fused(how, seed, stream):
+    found, made = [], []
+    for optimize in (None, False, True):
+        source, arrays = random.Random(seed), [ramp(), ramp(2.0)]
+        if optimize is None:
+            build = Eager()
+            for _ in range(2):
+                use_temporaries(random.Random(seed), arrays, build)
+        else:
+            build = Captured() if how == "captured" else Explicit("addresses" in how)
+            graph = build.graph(lambda b, s=source, a=arrays: use_temporaries(s, a, b), optimize)
+            run(graph, stream)
+            run(graph, stream)
+            made.append(graph)
+        cg.Device().sync()
+        found.append(numbers(arrays))
+    assert found[0] == found[1] == found[2]
+    assert fused(made[1])
+    assert not any("no longer alive" in why for why in reasons(made[1]))
 
 
 def test_nodes_in_bodies_are_fused(stream):

@@ -16,3 +16,6 @@ def view_buffer(
     dtype: ScalarType | VectorType | np.dtype[Any] | type,
     shape: int | Sequence[int] | None,
 ) -> NDArray: ...
+def array_of_memory(
+    address: int, size: int, dtype: ScalarType, inner: Sequence[int], shape: Sequence[int], device: int
+) -> NDArray: ...

@@ -50,6 +50,13 @@ cdef NDArray array_of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, dev
     return self
 
 
+def array_of_memory(address, size_t size, dtype, inner, shape, int device):
+    """Return an array in memory of a device that other code owns. The memory need not exist yet."""
+    cdef Buffer buffer = Buffer.from_handle(address, size)
+    buffer._kind, buffer._device_id = MemoryKind.DEVICE, device
+    return array_of_buffer(buffer, dtype, tuple(inner), tuple(shape), Device(device))
+
+
 cdef bint is_pinned(Buffer buffer) except -1:
     """Return True for host memory, which all devices can use. Memory of no bytes is that of its device."""
     return buffer._size != 0 and has_several_devices() and buffer._ask() == MemoryKind.PINNED

@@ -34,7 +34,7 @@ from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.nodes.access_ranges import span_of_memory
 from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.kernels.graph.emission import Emission
-from cuda_graphs.kernels.specialisation.readers.kept_arguments import KeptArgument
+from cuda_graphs.kernels.specialisation.readers.kept_arguments import KeptArgument, KeptMemory
 from cuda_graphs.kernels.specialisation.readers.structures import argument_at
 from cuda_graphs.kernels.shapes import fitting_block
 from cuda_graphs.kernels.targets import is_early_target
@@ -137,7 +137,7 @@ cdef class KernelCall(NodeCall):
     def parts(self):
         """Return the CallParts, or the reason (a str) why the call shares its launch with no other."""
         cdef Specialiser of = self.strategy.specialiser
-        cdef tuple args = self.arguments()
+        cdef tuple args = tuple([value.as_array() if isinstance(value, KeptMemory) else value for value in self.kept])
         cdef list annotations = [(<Reader>reader).annotation for reader in of.readers]
         why = self.why_alone(of) or why_not_plain(of.names, annotations, args)
         if why:

@@ -137,7 +137,7 @@ cdef class Array(Reader):
 
     cdef object keep(self, object value):
         memory = graph_memory(value)
-        return value if memory is None else KeptMemory(value, memory[0])
+        return value if memory is None else KeptMemory(value, *memory)
 
     cdef int read_parameter(self, Reading* r, ArrayParameter value) except -1:
         cdef NamedParameter* parameter = value._named()

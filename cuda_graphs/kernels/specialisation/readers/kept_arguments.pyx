@@ -10,6 +10,7 @@ from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.memory.buffer cimport Buffer, is_of_graph
 
 from cuda_graphs.graph.nodes.places import readable
+from cuda_graphs.kernels.arrays.buffer_views import array_of_memory
 
 
 class KeptArgument:
@@ -19,12 +20,20 @@ class KeptArgument:
 class KeptMemory(KeptArgument):
     """Memory that a graph allocates. It is restored as its address if nothing else refers to the array."""
 
-    def __init__(self, array, address):
-        self.array, self.address = weakref.ref(array), address
+    def __init__(self, array, address, size):
+        self.array, self.address, self.size = weakref.ref(array), address, size
+        self.form = form_of(array)
 
     def restore(self):
         array = self.array()
         return readable(self.address) if array is None else array
+
+    def as_array(self):
+        """Return the array, or one with the same memory if nothing else refers to it; the address without a known form."""
+        array = self.array()
+        if array is not None or self.form is None:
+            return self.restore()
+        return array_of_memory(readable(self.address), self.size, *self.form)
 
 
 class KeptStruct(KeptArgument):
@@ -56,6 +65,17 @@ class KeptStructArray(KeptArgument):
         if array is not None:
             return array
         return self.kind(self.cls, self.shape, restored(self.members))
+
+
+cdef tuple form_of(object array):
+    """Return (element type, shape of an element, extents, number of the device) of an NDArray or an alloc node; else None."""
+    if isinstance(array, NDArray):
+        device = array.device.device_id
+    elif getattr(array, "dtype", None) is not None and hasattr(array, "device_id"):
+        device = array.device_id
+    else:
+        return None
+    return array.dtype, array.element_shape, array.shape, device
 
 
 cdef dict restored(dict members):
