@@ -183,7 +183,7 @@ cdef class KernelNode(GraphNode):
         cdef NodeRecord* record = self._record()
         cdef Kernel kernel = kernel_of(dereference(spec))  # it may be the only one that keeps the parameters
         cdef const vector[Parameter]* parameters = kernel._parameters()
-        cdef NodeParameters* named = named_parameters(record)
+        cdef NodeParameters* named
         cdef size_t i
         found = []
         if are_packed(dereference(spec), parameters):
@@ -191,6 +191,7 @@ cdef class KernelNode(GraphNode):
         for i in range(parameters.size()):
             data = <bytes>(<char*>spec.get().params.kernel.kernelParams[i])[: parameters[0][i].size]
             found.append((<int>parameters[0][i].type.form, data, None, 0))
+        named = named_parameters(record)
         if named != NULL:
             for use in named.uses:
                 if use.field == Field.kArgument and not use.is_place():
@@ -261,7 +262,7 @@ cdef bint are_packed(NodeSpec& spec, const vector[Parameter]* parameters) noexce
 cdef tuple read_arguments(KernelNode self):
     """Return the Parameter, or the value, of each parameter of the kernel."""
     cdef shared_ptr[NodeSpec] spec = self._parameters()
-    cdef NodeParameters* named = named_parameters(self._record())
+    cdef NodeParameters* named
     cdef Kernel kernel = kernel_of(dereference(spec))
     cdef const vector[Parameter]* parameters = kernel._parameters()
     cdef size_t i
@@ -274,6 +275,7 @@ cdef tuple read_arguments(KernelNode self):
     for i in range(parameters.size()):
         value = value_of(<char*>spec.get().params.kernel.kernelParams[i], parameters[0][i])
         found.append(readable(value) if isinstance(value, int) else value)
+    named = named_parameters(self._record())  # `readable` may have changed them
     if named != NULL:
         for use in named.uses:
             if use.field == Field.kArgument and not use.is_place():
