@@ -64,8 +64,8 @@ QUIET_IN = {
     "buffers_of_each_resource": {"cuStreamGetCaptureInfo"},
     # A later call finds that a wait or a record spoiled the capture.
     "events_of_and_between_streams": {"cuStreamGetCaptureInfo"},
-    # The scenario frees what was allocated twice itself, and looks away.
-    "memory_of_nodes": {"cuGraphLaunch"},
+    # The scenario frees what was allocated twice itself, and looks away, also from what explains a refused launch.
+    "memory_of_nodes": {"cuGraphLaunch", "cuGraphGetNodes", "cuGraphMemFreeNodeGetParams"},
     # The destructor of a graph in flight, which is tried again later.
     "a_graph_closed_in_flight": {"cuGraphCreate", "cuGraphInstantiateWithParams", "cuGraphLaunch"},
     # An exception of the program is propagating, or the builder is gone: the end of the capture is tried again.

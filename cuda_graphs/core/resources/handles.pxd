@@ -150,7 +150,7 @@ cdef extern from "memory.hpp" namespace "cg" nogil:
     CUdeviceptr address_of "cg::raw_of"(const PointerHandle& memory) noexcept  # 0 for an empty handle
     PointerHandle allocate_from_pool(const PoolHandle& pool, size_t size, const StreamHandle& stream) except +
     CUresult allocate_in_graph(size_t size, const StreamHandle& stream, PointerHandle* memory) except +
-    cpp_bool is_of_running_capture(const PointerHandle& memory) noexcept
+    CUresult find_running_capture(const PointerHandle& memory, cpp_bool* runs) noexcept
     PointerHandle allocate_device(const ContextHandle& context, size_t size) except +
     PointerHandle allocate_pinned(const ContextHandle& context, size_t size) except +
     PointerHandle allocate_managed(const ContextHandle& context, size_t size) except +

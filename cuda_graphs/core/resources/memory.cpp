@@ -142,14 +142,16 @@ CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, Pointer
     return CUDA_SUCCESS;
 }
 
-bool is_of_running_capture(const PointerHandle& memory) noexcept {
+CUresult find_running_capture(const PointerHandle& memory, bool* runs) noexcept {
     const PointerBox& box = *box_of<PointerBox>(memory);
-    if (box.how != Free::kGraph) return false;
+    *runs = false;
+    if (box.how != Free::kGraph) return CUDA_SUCCESS;
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuuint64_t id = 0;
     const CUresult asked =
         driver().cuStreamGetCaptureInfo(raw_of(box.stream), &status, &id, nullptr, nullptr, nullptr, nullptr);
-    return asked == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id == box.capture;
+    *runs = asked == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id == box.capture;
+    return asked;
 }
 
 namespace {

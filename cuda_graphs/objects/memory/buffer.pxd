@@ -62,7 +62,7 @@ cdef int check_launched(Buffer buffer, const StreamHandle& stream, object attemp
 cdef int raise_memory_error(CUresult status, Buffer buffer, object attempt) except -1
 
 # Returns True for memory of a graph whose capture goes on, and for parts of it.
-cdef bint is_of_capture(Buffer buffer) noexcept
+cdef bint is_of_capture(Buffer buffer) except -1
 
 # Sets `owner` to the owner that a graph must keep so that its nodes can use the memory: the Buffer and its memory.
 # Returns False, and no owner, for memory of a graph whose capture goes on: the end of the Buffer adds the free node.

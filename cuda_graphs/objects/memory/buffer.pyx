@@ -7,6 +7,7 @@ from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
+from libcpp cimport bool as cpp_bool
 
 from cuda_graphs.core.driver.cuda cimport (
     CU_MEMORYTYPE_DEVICE,
@@ -38,8 +39,8 @@ from cuda_graphs.core.resources.handles cimport (
     create_pointer_ref,
     create_pointer_with_resource,
     drain_deferred,
+    find_running_capture,
     hold_python,
-    is_of_running_capture,
     raw_of,
 )
 from cuda_graphs.core.resources.device_scope cimport (
@@ -544,9 +545,15 @@ cdef int run_spaced_fill(
     return 0
 
 
-cdef Opaque own_memory(PointerHandle memory) noexcept:
+cdef bint is_being_captured(const PointerHandle& memory) except -1:
+    cdef cpp_bool runs = False
+    check_attempt(find_running_capture(memory, &runs), "find out whether the capture of memory goes on")
+    return runs
+
+
+cdef Opaque own_memory(PointerHandle memory) except *:
     # During its capture, no node may keep the memory: its end adds the free node.
-    return Opaque() if is_of_running_capture(memory) else as_owner(memory)
+    return Opaque() if is_being_captured(memory) else as_owner(memory)
 
 
 cdef Buffer part_of(Buffer whole, CUdeviceptr address, size_t size):
@@ -589,11 +596,11 @@ cdef int raise_memory_error(CUresult status, Buffer buffer, object attempt) exce
     return raise_explained(status, attempt, cause)
 
 
-cdef bint is_of_capture(Buffer buffer) noexcept:
+cdef bint is_of_capture(Buffer buffer) except -1:
     cdef PointerHandle memory = buffer._h
     if memory.get() == NULL:
         return False
-    if is_of_running_capture(memory):
+    if is_being_captured(memory):
         return True
     return isinstance(buffer._owner, Buffer) and is_of_capture(<Buffer>buffer._owner)
 
