@@ -146,7 +146,9 @@ def test_memory_that_is_not_freed_forbids_another_launch_unless_it_is_freed_at_l
     graph = g.instantiate()
     graph.launch(stream)
     stream.sync()
-    with pytest.raises(cg.CUDAError, match="INVALID_VALUE: .*'work'.* has allocated memory in an earlier launch"):
+    with pytest.raises(
+        cg.CUDAError, match=r"INVALID_VALUE: .*'work'.* has allocated memory in an earlier launch"
+    ):
         graph.launch(stream)
     graph.close()
     graph = g.instantiate(auto_free_on_launch=True)
@@ -160,7 +162,9 @@ def test_a_second_launch_names_an_array_without_an_address_that_is_not_freed(str
     g.alloc(shape=16, dtype=cg.f32, name="work")
     graph = g.instantiate()
     graph.launch(stream)
-    with pytest.raises(cg.CUDAError, match="INVALID_VALUE: .*'work'.* has allocated memory in an earlier launch"):
+    with pytest.raises(
+        cg.CUDAError, match=r"INVALID_VALUE: .*'work'.* has allocated memory in an earlier launch"
+    ):
         graph.launch(stream)
 
 
