@@ -210,6 +210,7 @@ class Memory:
         self._insert(address, size, ["a", number], "memory of an alloc node")
 
     def _drop_freed(self, start: int, size: int) -> None:
+        """Drop the alloc nodes that have memory in a range, which were freed."""
         first, last = max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, start + size)
         for at in reversed(range(first, last)):
             _, end, reference = self._ranges[at]

@@ -57,7 +57,7 @@ USES = {
 
 @pytest.mark.parametrize("use", USES)
 def test_array_of_another_thread_needs_no_set_current(device, use):
-    """As on machines with several devices: a thread without a current device gets device 0."""
+    """A thread without a current device gets device 0, as on machines with several devices."""
     x, y = cg.zeros(4), cg.ones(4)
     with ThreadPoolExecutor(1) as pool:
         pool.submit(USES[use], x, y).result()

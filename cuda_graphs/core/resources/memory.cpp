@@ -144,8 +144,6 @@ CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, Pointer
 
 CUresult find_running_capture(const PointerHandle& memory, bool* runs) noexcept {
     const PointerBox& box = *box_of<PointerBox>(memory);
-    *runs = false;
-    if (box.how != Free::kGraph) return CUDA_SUCCESS;
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuuint64_t id = 0;
     const CUresult asked =

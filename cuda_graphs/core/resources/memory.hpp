@@ -63,7 +63,7 @@ using PointerHandle = HandleTo<PointerBox>;
 PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const StreamHandle& stream);
 // Captures an alloc node on a stream that is being captured. The memory exists while the graph runs.
 CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, PointerHandle* memory);
-// Sets `*runs` for memory of a graph whose capture goes on: the end of the memory then becomes a node of the capture.
+// Sets `*runs` to whether the capture of a graph's memory goes on: the end of the memory then becomes a node of it.
 CUresult find_running_capture(const PointerHandle& memory, bool* runs) noexcept;
 PointerHandle allocate_device(const ContextHandle& context, std::size_t size);
 PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size);

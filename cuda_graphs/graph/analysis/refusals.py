@@ -14,6 +14,7 @@ A cause is a pair (explanation, remedy) for the error. Rules of drivers:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -93,9 +94,11 @@ def explain_memory(graph: Definition, what: str, numbers: Sequence[int]) -> Caus
 
 def explain_launch(graph: Definition) -> Cause | None:
     """Return the cause of a refused launch."""
-    freed = {node._address for node in graph.nodes() if isinstance(node, FreeNode)}
-    kept = (node for node in allocs_of(graph) if node._address not in freed)
-    node = next((each for each in kept if is_known_memory(each._node_address())), None)
+    # A later alloc node may reuse the address of freed memory.
+    kept = {node._address: node for node in allocs_of(graph)}
+    counts = Counter(node._address for node in allocs_of(graph))
+    counts.subtract(node._address for node in graph.nodes() if isinstance(node, FreeNode))
+    node = next((n for at, n in kept.items() if counts[at] > 0 and is_known_memory(n._node_address())), None)
     if node is None:
         return None
     return (

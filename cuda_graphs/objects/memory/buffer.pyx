@@ -546,8 +546,14 @@ cdef int run_spaced_fill(
 
 
 cdef bint is_being_captured(const PointerHandle& memory) except -1:
+    cdef PointerHandle kept = memory  # another thread may close the Buffer meanwhile
     cdef cpp_bool runs = False
-    check_attempt(find_running_capture(memory, &runs), "find out whether the capture of memory goes on")
+    cdef CUresult status
+    if (<PointerBox*>box_of[PointerBox](kept)).how != Free.kGraph:
+        return False
+    with nogil:
+        status = find_running_capture(kept, &runs)
+    check_attempt(status, "find out whether the capture of memory goes on")
     return runs
 
 

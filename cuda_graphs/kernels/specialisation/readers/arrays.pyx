@@ -92,7 +92,7 @@ cdef class Array(Reader):
         return 0
 
     cdef ForeignArray read_foreign(self, Reading* r, object value):
-        """Write the leaves of an array of another library. The only partner that it can have is its gradient."""
+        """Write the leaves of an array of another library. Its gradient is the only partner that it can have."""
         cdef Leaf* leaf = r.leaves + self.leaf
         cdef ForeignArray other = self._foreign(r, value, self.path, self.leaf)
         cdef int i
