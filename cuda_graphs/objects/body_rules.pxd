@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
-from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeKind
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeKind, NodeRecord
 
 # Raises ValueError if `graph` is in the body of a conditional node and bodies do not hold nodes of this kind. `name` is
 # the name of the new node, or None.
@@ -16,5 +16,8 @@ cdef int check_call_fits_body(CapturedCall& call, NodeKind kind, object name=*) 
 # kind. `name` is the name of the node, or None. Does nothing for kNoDevice.
 cdef int check_device_fits_body(GraphBox* graph, int device, NodeKind kind, object name) except -1
 
-# Does the same for a copy of the GraphDef `child`.
+# Returns the innermost conditional node whose body the graph is in; NULL if there is none.
+cdef NodeRecord* holder_of_body(GraphBox* graph) noexcept
+
+# Raises ValueError as above for a copy of the GraphDef `child`.
 cdef int check_copy_fits_body(GraphBox* graph, object child) except -1

@@ -102,7 +102,6 @@ cdef int device_of_holder(NodeRecord* holder) noexcept:
 
 
 cdef NodeRecord* holder_of_body(GraphBox* graph) noexcept:
-    """Return the innermost conditional node whose body the graph is in; NULL if there is none."""
     while graph.holder != NULL:
         if graph.holder.kind != NodeKind.kChild:
             return graph.holder

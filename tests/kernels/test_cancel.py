@@ -225,21 +225,27 @@ def test_a_thread_without_a_current_device_may_cancel(x, goes_on, stream):
 
 
 def test_loops_are_built_beside_a_loop_that_runs(x, goes_on, stream, device):
-    """A free of device memory would wait for the loop."""
+    """A free of device memory would wait for the loop. So would the load of code, on a GPU."""
     definitions, done = [], threading.Event()
     flag = cg.zeros(1, cg.i32)
-    graph = explicit(x, goes_on).instantiate()
+    conditions = (flag, lambda: flag[0] > 0)
 
     def build():
-        device.set_current()
-        for condition in (flag, lambda: flag[0] > 0):
+        for condition in conditions:
             definitions.append(cg.GraphDef())
             definitions[-1].while_loop(condition)
             definitions[-1].if_then(condition)
+
+    def build_beside():
+        device.set_current()
+        build()
         done.set()
 
+    build()  # loads the kernels of the conditions
+    definitions.clear()
+    graph = explicit(x, goes_on).instantiate()
     graph.launch(stream)
-    thread = threading.Thread(target=build)
+    thread = threading.Thread(target=build_beside)
     thread.start()
     try:
         assert done.wait(LIMIT)

@@ -17,7 +17,7 @@ from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.definition cimport make_condition
 from cuda_graphs.graph.operands.operands cimport accept_context
 from cuda_graphs.graph.nodes.insertion_point cimport find_cause
-from cuda_graphs.graph.nodes.spec cimport check_devices_fit_body, device_of_spec, read_host
+from cuda_graphs.graph.nodes.spec cimport check_devices_fit_body, device_to_note, read_host
 from cuda_graphs.core.driver.seam import version as driver_version
 
 # Method -> (oldest CUDA version, name of the feature).
@@ -55,7 +55,7 @@ cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, 
     cdef int device = kNoDevice
     require_capture(call, h)
     if has_several_devices():
-        device = device_of_spec(spec)
+        device = device_to_note(spec)
         check_devices_fit_body(&call.capture().box(), spec, None)
     if spec.owners:
         keep_owners(call, spec.owners.first, spec.owners.second)
@@ -64,7 +64,7 @@ cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, 
     cdef NodeRecord* node = record_node(call, spec.kind, what)
     if call.status() != CUDA_SUCCESS:
         raise_call_error(call, attempt, find_cause(call.capture().graph, &call.capture().box(), spec))
-    if device != kNoDevice and spec.kind != NodeKind.kKernel:  # the driver reports those of kernels
+    if device != kNoDevice:
         node.make_metadata().device = device
     return node
 

@@ -123,7 +123,8 @@ cdef class Graph:
         """End the device loops of the launches that have begun or are queued, each before its next iteration.
 
         The work after a loop runs as usual, and a launch in flight ends in the order of its stream. Later launches are not
-        affected. The call does not wait for the launches.
+        affected. The call does not wait for the launches. On a GPU it waits while another thread loads a kernel, and such a
+        load waits for the loop: load all kernels before an endless loop starts.
 
         Raises RuntimeError for a closed Graph, and for a graph with a loop whose condition is set by a kernel that is not
         of `cuda_graphs.kernel`, such as one of CUDA C++. Then no loop ends.

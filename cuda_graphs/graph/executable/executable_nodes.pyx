@@ -226,22 +226,24 @@ cdef class ExecutableKernelNode(SwitchableNode):
         """
         cdef NodeSpec spec
         cdef NodeRecord* record = self._record()
-        given = {"config": config, "kernel": kernel, "args": args}
-        given = {name: value for name, value in given.items() if value is not None}
-        if "kernel" in given and "args" not in given:
+        if kernel is not None and args is None:
             raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
-        before = self._changes.get(key_of(record), {})
-        cdef NodeCall call = None if "kernel" in given or "kernel" in before else call_of(record)
+        cdef tuple key = key_of(record), before = self._changes.get(key, UNCHANGED)
+        cdef NodeCall call = None if kernel is not None or has_other_code(before) else call_of(record)
         if call is not None:
             update_call(self, call, config, args)
             return
-        changes = {**before, **given}
+        cdef tuple changes = (
+            before[0] if config is None else config,
+            before[1] if kernel is None else kernel,
+            before[2] if args is None else args,
+        )
         self._node._load_with_owners(spec)
-        change_kernel(spec, changes.get("config"), changes.get("kernel"), changes.get("args"))
+        change_kernel(spec, changes[0], changes[1], changes[2])
         if not spec.shape == self._shape:
             refuse_shape(self, spec)
         self._set(spec)
-        self._changes[key_of(record)] = changes
+        self._changes[key] = changes
 
     def _replace_code(self, kernel):
         """Give the node other code, which takes the same arguments."""
@@ -257,6 +259,13 @@ cdef class ExecutableKernelNode(SwitchableNode):
         if status:
             check_rules(problem, f"give {identify(self)} other code")
             refuse(self, status, f"give {identify(self)} other code")
+
+
+cdef tuple UNCHANGED = (None, None, None)  # the config, kernel and args that `update` has set in a node
+
+
+cdef inline bint has_other_code(tuple changes):
+    return changes[1] is not None
 
 
 cdef tuple key_of(NodeRecord* record):
@@ -291,7 +300,7 @@ cdef int update_call(ExecutableKernelNode self, NodeCall call, object config, ob
 cdef bint is_part(ExecutableKernelNode self, NodeCall call, size_t task) except -1:
     """Return True if the node of a task exists, and takes part in the call in the definition and in this executable."""
     cdef NodeRecord* record = call.nodes[task]
-    return record != NULL and call_of(record) is call and "kernel" not in self._changes.get(key_of(record), {})
+    return record != NULL and call_of(record) is call and not has_other_code(self._changes.get(key_of(record), UNCHANGED))
 
 
 cdef int set_task(ExecutableKernelNode self, NodeCall call, NodeCall values, size_t task, bint only_checks) except -1:

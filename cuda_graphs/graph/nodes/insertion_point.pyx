@@ -83,7 +83,7 @@ from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, ado
 from .spec cimport (
     describe,
     check_devices_fit_body,
-    device_of_spec,
+    device_to_note,
     facts_of,
     read_alloc,
     read_child,
@@ -404,7 +404,7 @@ cdef class InsertionPoint:
         check_name(name)
         check_fits_body(graph, spec.kind, name)
         if has_several_devices():
-            device = device_of_spec(spec)
+            device = device_to_note(spec)
             check_devices_fit_body(graph, spec, name)
         use_places(graph, spec)
         if not spec.uses.empty():
@@ -418,7 +418,7 @@ cdef class InsertionPoint:
             refuse_node(self, graph, spec, edge, status)
         if parameters:
             record.make_metadata().parameters.swap(parameters)
-        if device != kNoDevice and spec.kind != NodeKind.kKernel:  # the driver reports those of kernels
+        if device != kNoDevice:
             record.make_metadata().device = device
         return make_labelled(self._h, record, name)
 

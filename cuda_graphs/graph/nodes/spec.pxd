@@ -52,8 +52,9 @@ cdef Kernel kernel_of(NodeSpec& spec)
 
 cdef CUmemorytype memory_type_of(AllocKind kind) noexcept
 
-# Returns the device of a node of a kind that has one; kNoDevice for other kinds.
-cdef int device_of_spec(NodeSpec& spec) except -2
+# Returns the device of a node that the driver does not report; kNoDevice for kernel nodes, whose device it reports, and for
+# kinds without a device.
+cdef int device_to_note(NodeSpec& spec) except -2
 
 # Raises ValueError if `graph` is in the body of a conditional node of another device than the node of the spec.
 cdef int check_devices_fit_body(GraphBox* graph, NodeSpec& spec, object name) except -1

@@ -56,7 +56,7 @@ from cuda_graphs.objects.code.arguments cimport (
     reach_arguments,
 )
 from cuda_graphs.objects.code.kernel cimport Kernel
-from cuda_graphs.objects.body_rules cimport check_device_fits_body
+from cuda_graphs.objects.body_rules cimport check_device_fits_body, holder_of_body
 from cuda_graphs.objects.code.launch cimport register_uses
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
 from cuda_graphs.objects.device.context cimport context_of_device
@@ -97,26 +97,28 @@ cdef int read_launch(NodeSpec& spec, object config, Kernel kernel, Arguments arg
     fill_config(spec, size)
     if has_rules:
         begin_rules(spec, size)
-    fill_arguments(spec, kernel, args, count)
+    cdef int found = fill_arguments(spec, kernel, args, count)
     if has_several_devices():
-        place_kernel(spec, device_of_config(size), args, count)
+        place_kernel(spec, device_of_config(size), found, args, count)
     return finish_rules(spec, size) if has_rules else 0
 
 
 cdef int read_plain_launch(NodeSpec& spec, LaunchConfig config, Kernel kernel, Arguments args, size_t count) except -1:
     spec.begin(NodeKind.kKernel)
     fill_config(spec, config)
-    fill_arguments(spec, kernel, args, count)
-    return place_kernel(spec, kNoDevice, args, count) if has_several_devices() else 0
+    cdef int found = fill_arguments(spec, kernel, args, count)
+    return place_kernel(spec, kNoDevice, found, args, count) if has_several_devices() else 0
 
 
-cdef int place_kernel(NodeSpec& spec, int device, Arguments args, size_t count) except -1:
-    """Give a kernel node a device, or the current one for kNoDevice, and let it use memory of other devices."""
-    if device == kNoDevice:
-        device = device_now()
-    else:
+cdef int place_kernel(NodeSpec& spec, int device, int found, Arguments args, size_t count) except -1:
+    """Give a kernel node a device, or the current one for kNoDevice, and let it use memory of other devices.
+
+    `found` is what `fill_arguments` has found in the arguments."""
+    if device != kNoDevice:
         spec.params.kernel.ctx = context_of_device(device)
-    return reach_arguments(args, count, device)
+    if not found:  # plain numbers
+        return 0
+    return reach_arguments(args, count, device_now() if device == kNoDevice else device)
 
 
 cdef int read_uses(
@@ -150,10 +152,16 @@ cdef int device_of_spec(NodeSpec& spec) except -2:
     return device_now() if context == NULL else device_of_context(context)
 
 
+cdef int device_to_note(NodeSpec& spec) except -2:
+    return kNoDevice if spec.kind == NodeKind.kKernel else device_of_spec(spec)
+
+
 cdef int check_devices_fit_body(GraphBox* graph, NodeSpec& spec, object name) except -1:
     cdef int device = kNoDevice
     cdef CUdeviceptr address
     cdef CUresult status
+    if holder_of_body(graph) == NULL:
+        return 0
     if name is None and spec.kind == NodeKind.kKernel:
         name = kernel_of(spec)._name()
     check_device_fits_body(graph, device_of_spec(spec), spec.kind, name)
@@ -198,12 +206,15 @@ cdef tuple accept_arguments(object args):
 
 
 cdef inline int fill_arguments(NodeSpec& spec, Kernel kernel, Arguments args, size_t count) except -1:
+    """Return what `pack_arguments` finds."""
     cdef int found = pack_arguments(spec.arguments, kernel, args, count)
     if found & HAS_STAND_INS:
         use_stand_ins(spec, args, count)
     fill_code(spec, kernel)
     spec.params.kernel.kernelParams = spec.arguments.pointers()
-    return own_arguments(args, count, spec.owners.second) if found else 0
+    if found:
+        own_arguments(args, count, spec.owners.second)
+    return found
 
 
 cdef int use_stand_ins(NodeSpec& spec, Arguments args, size_t count) except -1:

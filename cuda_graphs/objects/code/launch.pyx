@@ -130,7 +130,8 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
     cdef int device = kNoDevice
     if has_several_devices():
         device = enter_device_of_launch(scope, h, shape, code)
-        reach_arguments(args, count, device)
+        if found:
+            reach_arguments(args, count, device)
     cdef CUfunction function = function_on(code._h, h)
     cdef CUresult status
     if function == NULL:
