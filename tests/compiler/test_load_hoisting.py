@@ -72,14 +72,11 @@ def test_early_loads_change_no_result(function):
     run_all(function, **arguments())
 
 
-def ptx_of(function):
-    return compile_kernel(function, specialise(function, arguments()), ptx_target()).code.decode()
-
-
 def loads_before_the_first_root(function):
     """Counts, in each block of the PTX with a square root, the loads before it."""
+    code = compile_kernel(function, specialise(function, arguments()), ptx_target()).code.decode()
     found = []
-    for block in re.split(r"^\$L", ptx_of(function), flags=re.M):
+    for block in re.split(r"^\$L", code, flags=re.M):
         before, root, _ = block.partition("sqrt.rn")
         if root:
             found.append(len(re.findall(r"ld\.global", before)))
@@ -93,9 +90,3 @@ def test_loads_of_several_iterations_come_before_the_first_root():
 
 def test_loads_that_may_see_a_store_stay_where_they_are():
     assert max(loads_before_the_first_root(written)) <= 3  # out[...], x[j], and at[j] of the iteration itself
-
-
-@pytest.mark.parametrize("function", [straight, by_twos], ids=lambda f: f.__name__)
-def test_the_iterations_that_are_left_have_one_copy(function):
-    """Fewer than a group are left. LLVM does not know this, and would make eight copies."""
-    assert ptx_of(function).count("sqrt.rn") == load_hoisting.GROUP + 1

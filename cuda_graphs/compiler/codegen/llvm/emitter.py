@@ -37,7 +37,6 @@ class Emitter(CallEmitter):
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
         self.metadata = ""
         self.unrolled = ""  # metadata of short innermost loops
-        self.rolled = ""  # metadata of innermost loops of few iterations
         self.innermost = ""  # metadata of other innermost loops
         self.alias_types: Mapping[ir.Array, tuple[str, ...]] = {}
         self.schedule: BlockSchedule | None = None
@@ -267,7 +266,7 @@ class Emitter(CallEmitter):
 
     def for_function(self, place: list[str]) -> Emitter:
         made = Emitter(self.target, self.declarations)
-        made.alias_types, made.unrolled, made.rolled = self.alias_types, self.unrolled, self.rolled
+        made.alias_types, made.unrolled = self.alias_types, self.unrolled
         return made
 
     # Control
@@ -329,7 +328,7 @@ class Emitter(CallEmitter):
             self.counted(axis.index, begin, end, axis.step, body, self.unrolled)
             return
         left = self.with_hoisted_loads(statement, axis, begin, end, loads)
-        self.counted(axis.index, left, end, axis.step, body, self.rolled)
+        self.counted(axis.index, left, end, axis.step, body)
 
     def with_hoisted_loads(
         self, loop: ir.For, axis: ir.Axis, begin: str, end: str, loads: list[ir.Statement]

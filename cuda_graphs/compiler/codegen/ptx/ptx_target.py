@@ -36,7 +36,7 @@ from .block_bins import BinMemory, with_block_bins
 from .block_reductions import add_sums
 from .early_loads import EarlyLoads, let_next_launch_begin, wait_for_previous_launch
 from .grid_stride import strided, strided_box
-from .metadata import METADATA, NOT_UNROLLED, UNROLLED, WIDTH, scopes_of
+from .metadata import METADATA, UNROLLED, WIDTH, scopes_of
 from .ptx_blocks import GpuBlockLoop
 from .ptx_exchange import MOST_THREADS, with_exchanges
 from .ptx_merge import merged_ptx
@@ -183,7 +183,7 @@ class Ptx:
         """Return the function of a task. `early`: the arrays that an early entry may read before its wait."""
         e = Emitter(self, declarations)
         e.alias_types = task.alias_classes
-        e.unrolled, e.rolled = UNROLLED, NOT_UNROLLED
+        e.unrolled = UNROLLED
         parameters = self.receive(e, slots)
         statements, start = task.body.body, None
         if early is not None:
