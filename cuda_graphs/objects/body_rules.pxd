@@ -12,8 +12,11 @@ cdef int check_kind_fits_body(GraphBox* graph, NodeKind kind, object name) excep
 # Does the same for the node that a captured call will make.
 cdef int check_call_fits_body(CapturedCall& call, NodeKind kind, object name=*) except -1
 
-# Raises ValueError if `graph` is in the body of a conditional node of another device than `device`, for a new node of this
-# kind. `name` is the name of the node, or None. Does nothing for kNoDevice.
+# Returns True if a node of `device` may be added to `graph`: unless the graph is in the body of a conditional node of
+# another device. kNoDevice fits everywhere.
+cdef bint has_device_of_body(GraphBox* graph, int device) noexcept
+
+# Raises ValueError if `has_device_of_body` is False, for a new node of this kind. `name` is the name of the node, or None.
 cdef int check_device_fits_body(GraphBox* graph, int device, NodeKind kind, object name) except -1
 
 # Returns the innermost conditional node whose body the graph is in; NULL if there is none.

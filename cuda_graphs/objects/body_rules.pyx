@@ -57,10 +57,17 @@ cdef dict OF_DEVICES = {
 }
 
 
-cdef int check_device_fits_body(GraphBox* graph, int device, NodeKind kind, object name) except -1:
+cdef bint has_device_of_body(GraphBox* graph, int device) noexcept:
     cdef NodeRecord* holder = holder_of_body(graph)
-    if device == kNoDevice or holder == NULL or device_of_holder(holder) in (kNoDevice, device):
-        return 0
+    return device == kNoDevice or holder == NULL or device_of_holder(holder) in (kNoDevice, device)
+
+
+cdef int check_device_fits_body(GraphBox* graph, int device, NodeKind kind, object name) except -1:
+    return 0 if has_device_of_body(graph, device) else refuse_device(graph, device, kind, name)
+
+
+cdef int refuse_device(GraphBox* graph, int device, NodeKind kind, object name) except -1:
+    cdef NodeRecord* holder = holder_of_body(graph)
     cdef Source here = find_source()
     line = source_text(here.code, here.instruction) if here.code != NULL else None
     inner, outer = body_around(graph)

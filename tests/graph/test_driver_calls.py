@@ -13,6 +13,7 @@ import cuda_graphs as cg
 from cuda_graphs import testing
 from cuda_graphs.core.resources import boxes
 from tests.graph_rig import ONE
+from tests.two_devices import run_with_devices
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +29,83 @@ def calls_of(function, *args, **kwargs):
 
 
 UPDATE = {"cuGraphExecUpdate": 1}
+ADD = {"cuGraphAddNode": 1}
+SOURCE = 'extern "C" __global__ void add(int* x, int amount) { x[0] += amount; }'
+
+
+class Operations:
+    """The operations of an inner loop of a program that builds, captures, changes and launches graphs."""
+
+    def __init__(self):
+        self.device = cg.Device()
+        self.device.set_current()
+        self.stream = self.device.create_stream()
+        self.kernel = cg.Program(SOURCE, code_type="c++").compile("cubin").get_kernel("add")
+        self.x = cg.DeviceMemoryResource(self.device).allocate(4, stream=self.stream)
+        self.node = cg.GraphDef().launch(ONE, self.kernel, self.x, 1)
+        self.graph = self.node.graph.instantiate()
+        self.view = self.graph[self.node]
+        looping = cg.GraphDef()
+        self.body = looping.while_loop(looping.create_condition(default_value=1)).body
+        self.builder = self.device.create_graph_builder()
+
+    def add_a_node_of_numbers(self):
+        self.node.launch(ONE, self.kernel, self.x.handle, 1)
+
+    def add_a_node_of_memory(self):
+        self.node.launch(ONE, self.kernel, self.x, 1)
+
+    def add_a_node_to_a_body(self):
+        self.body.launch(ONE, self.kernel, self.x.handle, 1)
+
+    def launch(self):
+        cg.launch(self.stream, ONE, self.kernel, self.x, 1)
+
+    def launch_the_graph(self):
+        self.graph.launch(self.stream)
+
+    def set_all_of_a_node(self):
+        self.view.update(config=ONE, kernel=self.kernel, args=(self.x.handle, 2))
+
+    def set_arguments_again(self):
+        self.view.update(args=(self.x.handle, 3))
+
+    def capture(self):
+        cg.launch(self.builder, ONE, self.kernel, self.x, 1)
+
+
+# Operation -> the calls with one device, and what is added with several devices.
+OPERATIONS = {
+    Operations.add_a_node_of_numbers: (ADD, {}),
+    Operations.add_a_node_of_memory: (ADD, {"cuCtxGetCurrent": 1}),
+    Operations.add_a_node_to_a_body: (ADD, {"cuCtxGetCurrent": 1}),
+    Operations.launch: ({"cuLaunchKernel": 1}, {}),
+    Operations.launch_the_graph: ({"cuStreamIsCapturing": 1, "cuGraphLaunch": 1}, {}),
+    Operations.set_all_of_a_node: ({"cuGraphExecNodeSetParams": 1}, {}),
+    Operations.set_arguments_again: ({"cuGraphExecNodeSetParams": 1}, {}),
+    Operations.capture: ({"cuLaunchKernel": 1, "cuStreamGetCaptureInfo": 1}, {}),
+}
+
+
+def check_operations(has_several_devices):
+    operations = Operations()
+    for operation, (calls, more) in OPERATIONS.items():
+        if operation is Operations.capture:
+            operations.builder.begin_building()
+        operation(operations)  # the first one may learn facts, and give the graph an owner
+        expected = {**calls, **more} if has_several_devices else calls
+        assert calls_of(operation, operations) == expected, operation.__name__
+    operations.builder.end_building()
+    operations.builder.close()
+
+
+def test_no_operation_asks_the_driver_for_more_than_it_needs():
+    check_operations(False)
+
+
+def test_several_devices_cost_one_question_for_the_current_one_at_most(run_child, driver, tmp_path):
+    program = "from tests.graph.test_driver_calls import check_operations\ncheck_operations(True)\n"
+    run_with_devices(run_child, driver, tmp_path, program)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@
 from libc.stdint cimport uintptr_t
 from libcpp cimport bool as cpp_bool
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_NOT_SUPPORTED, CUgraphNode, CUresult
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_NOT_SUPPORTED, CUcontext, CUgraphNode, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     GraphBox,
@@ -17,7 +17,6 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ParameterProblem,
     child_box,
     get_exec_enabled,
-    get_shape,
     has_places,
     hierarchy_number,
     is_node_of,
@@ -212,7 +211,10 @@ cdef int switch(SwitchableNode self, bint enabled) except -1:
 cdef class ExecutableKernelNode(SwitchableNode):
     """A KernelNode of an executable."""
 
-    cdef KernelShape _shape  # cluster and cooperative settings when the view was made
+    cdef tuple _key  # of the node in `_changes`
+    # When the view was made: cluster and cooperative settings, and the context.
+    cdef KernelShape _shape
+    cdef CUcontext _context
 
     def update(self, *, config=None, kernel=None, args=None):
         """Set the LaunchConfig, the Kernel and the tuple of its arguments. A disabled node stays disabled.
@@ -228,7 +230,7 @@ cdef class ExecutableKernelNode(SwitchableNode):
         cdef NodeRecord* record = self._record()
         if kernel is not None and args is None:
             raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
-        cdef tuple key = key_of(record), before = self._changes.get(key, UNCHANGED)
+        cdef tuple before = self._changes.get(self._key, UNCHANGED)
         cdef NodeCall call = None if kernel is not None or has_other_code(before) else call_of(record)
         if call is not None:
             update_call(self, call, config, args)
@@ -238,12 +240,16 @@ cdef class ExecutableKernelNode(SwitchableNode):
             before[1] if kernel is None else kernel,
             before[2] if args is None else args,
         )
-        self._node._load_with_owners(spec)
+        if changes[0] is None or changes[1] is None or changes[2] is None:
+            self._node._load_with_owners(spec)
+        else:
+            spec.begin(NodeKind.kKernel)
+            spec.params.kernel.ctx = self._context
         change_kernel(spec, changes[0], changes[1], changes[2])
         if not spec.shape == self._shape:
             refuse_shape(self, spec)
         self._set(spec)
-        self._changes[key] = changes
+        self._changes[self._key] = changes
 
     def _replace_code(self, kernel):
         """Give the node other code, which takes the same arguments."""
@@ -457,13 +463,12 @@ cdef ExecutableGraphNode view_node(
     self._slots, self._changes, self._callbacks = slots, changes, callbacks
     self._record()
     if record.kind == NodeKind.kKernel:
-        load_shape(<ExecutableKernelNode>self)
+        load_settings(<ExecutableKernelNode>self)
     return self
 
 
-cdef int load_shape(ExecutableKernelNode self) except -1:
-    cdef CUgraphNode raw = self._record().raw
-    cdef CUresult status
-    with nogil:
-        status = get_shape(raw, &self._shape)
-    return check_attempt(status, f"read the launch attributes of {self._node._identify(True)}") if status else 0
+cdef int load_settings(ExecutableKernelNode self) except -1:
+    cdef NodeSpec spec
+    self._key = key_of(self._node._load(spec))
+    self._shape, self._context = spec.shape, spec.params.kernel.ctx
+    return 0

@@ -56,7 +56,7 @@ from cuda_graphs.objects.code.arguments cimport (
     reach_arguments,
 )
 from cuda_graphs.objects.code.kernel cimport Kernel
-from cuda_graphs.objects.body_rules cimport check_device_fits_body, holder_of_body
+from cuda_graphs.objects.body_rules cimport check_device_fits_body, has_device_of_body, holder_of_body
 from cuda_graphs.objects.code.launch cimport register_uses
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
 from cuda_graphs.objects.device.context cimport context_of_device
@@ -162,9 +162,11 @@ cdef int check_devices_fit_body(GraphBox* graph, NodeSpec& spec, object name) ex
     cdef CUresult status
     if holder_of_body(graph) == NULL:
         return 0
-    if name is None and spec.kind == NodeKind.kKernel:
-        name = kernel_of(spec)._name()
-    check_device_fits_body(graph, device_of_spec(spec), spec.kind, name)
+    device = device_of_spec(spec)
+    if not has_device_of_body(graph, device):
+        if name is None and spec.kind == NodeKind.kKernel:
+            name = kernel_of(spec)._name()
+        check_device_fits_body(graph, device, spec.kind, name)
     if spec.kind != NodeKind.kMemcpy:
         return 0
     address = destination_of(spec.params.memcpy.copyParams)
