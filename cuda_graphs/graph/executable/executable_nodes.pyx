@@ -6,7 +6,7 @@ from libc.stdint cimport uintptr_t
 from libcpp cimport bool as cpp_bool
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_NOT_SUPPORTED, CUcontext, CUgraphNode, CUresult
-from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained, raise_noted
+from cuda_graphs.core.driver.seam cimport ensure_driver, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     GraphBox,
     GraphExecHandle,
