@@ -25,17 +25,20 @@ HEAD = """# Performance
 
 {legend}
 
-The figures of this page were taken in different runs, before turns were kept. The next run of all benchmarks records
-turns, spreads and the statistics that are missing here.
+The figures of this page were taken in different runs, some of them before turns were kept.
 
 ## Calls of a graph
 
 The host time of the calls of a graph, beside cuda.core and beside bare calls of the driver from C. All contestants take
-turns in one run. Microseconds; {machine}. This run recorded medians only.
+turns in one run. Microseconds; {machine}.
 
 Bare calls are made twice: by a C++ program of its own, and from C in the process of the other contestants, because the
-cost of a driver call depends on the process. The last column is cuda_graphs divided by cuda.core; with one statistic it
-names no winner.
+cost of a driver call depends on the process. The last column is cuda_graphs divided by cuda.core.
+
+Programs of others ran on the same processor, and slowed all contestants down for parts of the run. A quieter run, of
+2026-11-21, took 1.38 us for the launch call of 1 node, 2.63 for that of 1000 nodes (C in the same process: 1.23 and
+2.45), and 3.42 for the launch of one kernel (3.24). Each of our calls lets other threads of Python run while the driver
+works. On the host driver this is 45 of the 250 ns for a node.
 
 """
 
@@ -173,15 +176,16 @@ REMARKS = {
     "whole_programs_gpu": """\
 Two halves of the programs ran at the same time on two GPUs of a machine, with six cores for each half. The second half
 reached its limit of time: large PageRank and histogram equalisation are of a run 80 minutes before, in which Warp had
-met an error and was absent from then on. With Warp 1.19 large Jacobi, lattice and PageRank programs ended with an
-illegal memory access, two of them also alone in a process, and the driver refused some graphs as an "invalid argument".
-We do not know the causes; these rows have no figure of Warp.
+met an error and was absent from then on. Large equalisation is of a later run without Quadrants, on another H200: its
+image had 8192 x 8192 bytes before, and has 16384 x 16384 now. With Warp 1.19 large Jacobi, lattice and PageRank
+programs ended with an illegal memory access, two of them also alone in a process, and the driver refused some graphs as
+an "invalid argument". We do not know the causes; these rows have no figure of Warp.
 
 A later version, with neighbouring points for a thread and bins for a lane, ran alone on another H200 beside the version
 of the table, 15 calls in each of two processes in turns. Large Jacobi took 2,320 us and not 3,000, medium Jacobi 1,245
-and not 1,391, medium FDTD 365 and not 413, large FDTD 1,776 and not 1,670. Large equalisation took 77.7 us and not 81.6
-(300 calls in each process). At a copy of 3,591 GB/s that is a fraction of 0.81 for large Jacobi, and 0.72 for large
-equalisation.
+and not 1,391, medium FDTD 365 and not 413, large FDTD 1,776 and not 1,670. Equalisation of 8192 x 8192 bytes took 77.7
+us and not 81.6 (300 calls in each process). At a copy of 3,591 GB/s that is a fraction of 0.81 for large Jacobi, and
+0.72 for this equalisation.
 
 A version after that has a thread for each point at the edge of a row, and gradients without atomic additions. On one
 more H200, 15 calls in each of three processes in turns, large Jacobi took 2,046 us (a fraction of 0.91), medium Jacobi
@@ -189,17 +193,22 @@ more H200, 15 calls in each of three processes in turns, large Jacobi took 2,046
 0.90). A step of the large springs took 58 us and not 108 (0.36), of the medium ones 9.3 and not 8.9, and of the small
 ones 6.9 and not 4.5 (40 calls in each of two processes).
 
-NVIDIA's profiler (`ncu`, one more H200) shows what limits the two large rows that stay behind. A step of the large
+NVIDIA's profiler (`ncu`, one more H200) shows what limited the two large rows that stayed behind. A step of the large
 springs is three kernels, of 16, 32 and 7 us. The first two start an instruction in 62 and 72% of the cycles and use 23
-and 30% of the bandwidth of memory: square roots and divisions limit them, not memory. In large equalisation the counts
-take 22 us and the look-up 36 us, fractions of 0.85 and 1.04, since the last writes stay in the cache. The table of 256
-levels takes 9 us, which moves next to nothing. The starts of three kernels are the rest.
+and 30% of the bandwidth of memory: square roots and divisions limit them, not memory. In equalisation of 8192 x 8192
+bytes the counts take 22 us and the look-up 36 us, fractions of 0.85 and 1.04, since the last writes stay in the cache.
+The table of 256 levels takes 9 us, which moves next to nothing. The starts of three kernels are the rest. So memory is
+not what limits it, and the large image has become four times as large. Alone on an H200, 9 calls in each of two
+processes, this took 229 and 228 us (fractions of 0.98 and 0.96).
 """,
     "whole_programs_host": """\
 Two runs, one after the other, with nothing else at work: one of Jacobi, n-body, springs, attention and equalisation
 (three turns; a copy moved 21 GB/s) and one of the others (five turns). Quadrants and Warp took no part. They need
 minutes for programs that take others a second, and in earlier runs neither was the fastest but for PageRank, where
 Quadrants took 1.10 to 1.27 times as long as ours.
+
+Large equalisation of this table has 8192 x 8192 bytes. With 16384 x 16384 ours took 112,338 us, numba 111,224 and JAX
+1,230,294, on another machine (two cores of an AMD EPYC, a copy moved 28.5 GB/s).
 
 With gradients without atomic additions the springs took 1,321, 19,468 and 140,834 us in a later run of three turns,
 beside other work (a copy moved 20.5 GB/s). The best peer took 5.1 (JAX), 4.0 and 4.5 times as long (torch.compile).

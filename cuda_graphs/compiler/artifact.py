@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, count
 from typing import Any, TypeGuard
 
@@ -37,6 +38,7 @@ __all__ = [
     "exchanged_in",
     "host_calls",
     "is_heavy",
+    "is_of_user",
     "is_zeroed",
     "layout",
     "plan_of",
@@ -117,6 +119,21 @@ class TaskInfo:
     calls: tuple[tuple[str, str, str, int], ...] = ()
     traffic: int = 0
     loop_tasks: int = 0
+
+    @cached_property
+    def declared(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The slots of the arrays that a node declares to read, and of those to write, in the order of their paths."""
+        slots = {slot.path: number for number, slot in enumerate(self.slots) if slot.kind == "pointer"}
+        known = sorted(filter(is_of_user, slots))
+        return (
+            tuple(slots[path] for path in known if path in self.reads),
+            tuple(slots[path] for path in known if path in self.writes),
+        )
+
+    @cached_property
+    def stops(self) -> tuple[int, ...]:
+        """The slots of words that end loops."""
+        return tuple(number for number, slot in enumerate(self.slots) if slot.path.startswith(STOP))
 
     @property
     def dynamic_bytes(self) -> int:
@@ -262,6 +279,11 @@ def host_calls(plan: Plan) -> Iterator[tuple[Any, ...]]:
 def size_of(array: ir.Array) -> int:
     """Return the size in bytes of an array whose extents are known at compile time."""
     return math.prod(array.shape or ()) * array.element.size
+
+
+def is_of_user(path: str) -> bool:
+    """Return whether an array is declared in the `reads` and `writes` of a node: no other node accesses the rest."""
+    return path not in (REPORT, OVERFLOW_PATH) and not path.startswith(STOP)
 
 
 def is_zeroed(name: str) -> bool:

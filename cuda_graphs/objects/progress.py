@@ -11,9 +11,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 __all__ = ["Display", "display", "is_seen", "watch"]
 
@@ -93,13 +94,27 @@ class LineDisplay:
 
 def in_notebook() -> bool:
     """Return True in a kernel of Jupyter. IPython is not imported for that: a notebook has imported it."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    ipython = sys.modules.get("IPython")
+    if ipython is None:
+        return False
+    shell = getattr(ipython, "get_ipython", lambda: None)()
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
 def is_seen() -> bool:
     """Return True if progress on stderr has a reader: a terminal or a notebook."""
-    return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+    return in_notebook() or (sys.stderr is not None and is_terminal(sys.stderr))
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal. The last answer is kept: every instantiation asks for it."""
+    global answer
+    if answer[0]() is not stream:
+        try:
+            answer = weakref.ref(stream), stream.isatty()
+        except TypeError:  # an object of the program that has no weak references
+            return stream.isatty()
+    return answer[1]
 
 
 def make_display() -> Display:
@@ -131,6 +146,8 @@ waiting: list[
 ] = []  # calls that have begun, with the times at which they show themselves
 lock = threading.Lock()  # guards `waiting` and `watcher`
 watcher: threading.Thread | None = None
+# A stream, and whether it is a terminal.
+answer: tuple[Callable[[], TextIO | None], bool] = (lambda: None, False)
 
 
 def watch(name: str, look: Look) -> None:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of progress: it counts what was done, only long calls show themselves, and loops run as without it."""
 
+import io
 import re
 import sys
 import threading
@@ -210,6 +211,29 @@ def test_bars_of_tqdm_have_the_amounts(monkeypatch):
         ("three", 3, 4, True),
         ("b", 7, None, True),
     ]
+
+
+class Stream(io.StringIO):
+    asked = 0
+
+    def isatty(self):
+        self.asked += 1
+        return self.is_terminal
+
+
+class Slotted:
+    """A stream without weak references."""
+
+    __slots__ = ("isatty",)
+
+
+def test_a_stream_is_asked_once_whether_it_is_a_terminal(monkeypatch):
+    terminal, file, slotted = Stream(), Stream(), Slotted()
+    terminal.is_terminal, file.is_terminal, slotted.isatty = True, False, lambda: True
+    for stream, expected in ((terminal, True), (file, False), (slotted, True), (None, False), (file, False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert [progress.is_seen() for _ in range(3)] == [expected] * 3
+    assert terminal.asked == file.asked == 1
 
 
 def test_notebooks_get_the_bars_of_tqdm(monkeypatch):

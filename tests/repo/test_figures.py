@@ -126,9 +126,11 @@ def test_rows_whose_winner_flips_are_marked_on_the_page(tree):
     flipped = []
     read = {
         file: json.loads((tree.root / f"docs/figures/{file}.json").read_text())["figures"]
-        for file in ("kernels_h200", "kernels_host", "compile")
+        for file in ("kernels_h200", "kernels_host", "compile", "graph_calls")
     }
     rows = [*read["kernels_h200"].items(), *read["kernels_host"].items()]
+    for row, found in read["graph_calls"].items():
+        rows.append((row, {name: found[name] for name in ("cuda_graphs", "cuda.core")}))
     for clock, name in (("cpu", "CPU time"), ("elapsed", "elapsed")):
         rows += [(f"{row}, {name}", found) for row, found in read["compile"][clock].items()]
     for row, found in rows:

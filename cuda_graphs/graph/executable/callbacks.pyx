@@ -59,6 +59,8 @@ cdef class ExecutableCallbacks:
         return self.records_in(inner, any)
 
     cdef int replace_all(self, dict counts) except -1:
+        if not counts and not self.counts:  # as nearly always
+            return 0
         # Views name the nodes by those of the original definition. The two definitions have the same structure.
         if len(counts) == len(self.counts):
             counts = dict(zip(self.counts, counts.values()))

@@ -53,9 +53,11 @@ cdef class LoopControl:
             self.add_counter(loop)
             # A loop has no metadata if their allocation failed when it was added.
             conditions.add(loop.metadata.get().condition if loop.metadata.get() != NULL else 0)
-        known = set()
         self.parameters.clear()
         self.unknown.clear()
+        if present.empty() and not conditions:
+            return 0
+        known = set()
         for i in range(present.size()):
             if is_stop_word(present[i].parameter, &handle) and (handle == 0 or handle in conditions):
                 if handle != 0:  # the words of loops inside of tasks end no while node

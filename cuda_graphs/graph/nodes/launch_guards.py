@@ -39,6 +39,8 @@ def copy_guards(source: int, target: int) -> None:
 
 
 def guards_of(definition: int) -> tuple[Guard, ...]:
+    if definition not in _guards:  # as nearly always
+        return ()
     found = (each() for each in list(_guards.get(definition, ())))
     return tuple(each for each in found if each is not None)
 

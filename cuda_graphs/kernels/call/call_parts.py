@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STOP
 from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.objects.code.kernel import Kernel
 
-__all__ = ["CallParts", "EarlyTask", "is_of_user", "listed_graphs"]
+__all__ = ["CallParts", "EarlyTask", "listed_graphs"]
 
 
 class CallParts(NamedTuple):
@@ -58,8 +57,3 @@ def listed_graphs(definition: Any) -> Iterator[tuple[Sequence[Any], Sequence[Any
         for node in nodes:
             graphs += node._inner_graphs()
         yield nodes, edges
-
-
-def is_of_user(path: str) -> bool:
-    """Return whether an array is declared in the `reads` and `writes` of a node: no other node accesses the rest."""
-    return path not in (REPORT, OVERFLOW_PATH) and not path.startswith(STOP)

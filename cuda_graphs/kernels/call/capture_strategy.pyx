@@ -38,7 +38,7 @@ from cuda_graphs.kernels.specialisation.readers.kept_arguments import KeptArgume
 from cuda_graphs.kernels.specialisation.readers.structures import argument_at
 from cuda_graphs.kernels.shapes import fitting_block
 from cuda_graphs.kernels.targets import is_early_target
-from .call_parts import CallParts, EarlyTask, is_of_user
+from .call_parts import CallParts, EarlyTask
 
 
 cdef class CaptureStrategy(Strategy):
@@ -176,8 +176,8 @@ cdef class KernelCall(NodeCall):
     def task_memory(self, size_t task):
         """Return ({path: Span} of the arrays that a task reads, [Span] of those that it writes). None is unknown memory."""
         launch, info = self.launches[task], self.code.artifact.tasks[task]
-        arrays = {slot.path for slot in info.slots if slot.kind == "pointer" and is_of_user(slot.path)}
-        reads = dict(zip(sorted(info.reads & arrays), map(span_of_memory, launch.reads)))
+        paths = [info.slots[number].path for number in info.declared[0]]
+        reads = dict(zip(paths, map(span_of_memory, launch.reads)))
         return reads, [span_of_memory(value) for value in launch.writes]
 
     def early_kernel(self, size_t task, tuple paths):

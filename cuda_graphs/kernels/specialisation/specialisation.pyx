@@ -26,6 +26,7 @@ from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.resources.handles cimport StreamHandle, note_launch, raw_of
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.code.kernel cimport Kernel
+from cuda_graphs.objects.code.launch_config cimport linear_config
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.graph.operands.parameter cimport ArrayParameter
@@ -35,7 +36,6 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf
 
 import numpy
 
-from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, STOP, YIELDED
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels import seeds
@@ -412,17 +412,15 @@ cdef class Specialisation:
             info = self.artifact.tasks[i]
             slots = enumerate(info.slots)
             values = [typed(self._value(slot, i, k, leaves, owners, temps, seed), slot) for k, slot in slots]
-            values = with_stop_words(info.slots, values)
-            cooperative = bool(self.tasks[i].cooperative)
-            config = LaunchConfig(
-                grid=self.grid_of(self.tasks[i], leaves), block=self.tasks[i].block, shmem_size=self.tasks[i].shared,
-                is_cooperative=cooperative,
+            if info.stops:
+                add_stop_words(info, values)
+            config = linear_config(
+                self.grid_of(self.tasks[i], leaves), self.tasks[i].block, self.tasks[i].shared, self.tasks[i].cooperative
             )
-            arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
-            for path in [path for path in arrays if path in (REPORT, OVERFLOW_PATH) or path.startswith(STOP)]:
-                del arrays[path]  # no other node accesses it
-            reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
-            found.append(TaskLaunch(config, self.kernels[i], values, reads, writes))
+            reads, writes = info.declared
+            found.append(
+                TaskLaunch(config, self.kernels[i], tuple(values), [values[k] for k in reads], [values[k] for k in writes])
+            )
         return found
 
     cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1:
@@ -568,13 +566,13 @@ cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil:
     return <uint8_t>bits if source.width == 1 else <int64_t>bits
 
 
-cdef tuple with_stop_words(slots, list values):
-    """Return the arguments of a task with the words that end loops: of conditions among the arguments, and of loops inside
-    of the task. Those of other conditions of the kernel stay ConditionSlots."""
-    own = {f"{STOP}.{s.path}": v for s, v in zip(slots, values) if s.kind == "condition"}
-    for i, slot in enumerate(slots):
-        if slot.path.startswith(STOP) and isinstance(values[i], ConditionSlot):
-            condition = own.get(slot.path)
+cdef int add_stop_words(info, list values) except -1:
+    """Set the words that end loops in the arguments of a task: those of conditions among the arguments, and of loops inside of
+    the task. Those of other conditions of the kernel stay ConditionSlots."""
+    own = {f"{STOP}.{s.path}": v for s, v in zip(info.slots, values) if s.kind == "condition"}
+    for i in info.stops:
+        if isinstance(values[i], ConditionSlot):
+            condition = own.get(info.slots[i].path)
             if not isinstance(condition, ConditionSlot):
                 values[i] = StopWord.inside() if condition is None else StopWord.of(condition.handle)
-    return tuple(values)
+    return 0

@@ -31,5 +31,8 @@ cdef inline bint is_plain(LaunchConfig config) noexcept:
 # Returns True for a function that returns a config: any callable that is no class.
 cdef bint is_config_function(object arg) noexcept
 
+# Returns the config of a launch in one dimension. The caller has checked the numbers.
+cdef LaunchConfig linear_config(unsigned int grid, unsigned int block, unsigned int shared, bint is_cooperative)
+
 # Returns a LaunchConfig, also for a dict of its fields; raises TypeError for any other object.
 cdef LaunchConfig accept_launch_config(object arg)

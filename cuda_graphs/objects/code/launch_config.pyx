@@ -232,6 +232,16 @@ cdef bint is_config_function(object arg) noexcept:
     return callable(arg) and not isinstance(arg, type)
 
 
+cdef LaunchConfig linear_config(unsigned int grid, unsigned int block, unsigned int shared, bint is_cooperative):
+    cdef LaunchConfig self = LaunchConfig.__new__(LaunchConfig)
+    cdef int i
+    for i in range(3):
+        self._size.grid[i] = self._size.block[i] = 1
+    self._size.grid[0], self._size.block[0], self._size.shared = grid, block, shared
+    self.is_cooperative = is_cooperative
+    return self
+
+
 cdef LaunchConfig accept_launch_config(object arg):
     if isinstance(arg, LaunchConfig):
         return <LaunchConfig>arg
