@@ -318,6 +318,31 @@ def nodes_of_kernels_with_an_edge():
     graph.instantiate().launch(S)
 
 
+@cg.kernel
+def count_up(x: ints):
+    x[0] += 1
+
+
+def endless(x: ints):
+    while cg.graph_while(x[0] >= 0):
+        x[0] += 1
+
+
+@program
+def loops_that_are_cancelled():
+    for loop in ("conditional", "resident", None):
+        x, graph = array(1), cg.GraphDef()
+        x.fill(0)
+        if loop is None:
+            graph.while_loop(lambda x: x[0] >= 0, args=(x,)).body.call(count_up, x)
+        else:
+            graph.call(cg.kernel(endless, graph=True, loop=loop), x)
+        executable = graph.instantiate()
+        executable.launch(S)
+        executable.cancel()
+        S.sync()
+
+
 def found_in(name: str) -> str:
     """Returns the finding of the driver, or ""."""
     try:

@@ -90,6 +90,7 @@ SILENT = [
     "an_iteration_reads_what_another_kernel_wrote",
     "called_functions_without_a_bug",
     "kernels_without_a_bug",
+    "loops_that_are_cancelled",
     "tasks_of_a_graph_kernel_that_follow_each_other",
     "nodes_of_kernels_with_an_edge",
 ]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cuda_graphs.compiler.artifact import OVERFLOW_PATH
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STOP
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks
 from cuda_graphs.compiler.ir import ir
@@ -28,6 +28,11 @@ __all__ = ["InstrumentedEmitter", "InstrumentedResidentTasks"]
 AXES = 3  # at most so many indices are reported; loops with more axes report the number of the iteration
 ACCESSES = (ir.Load, ir.Store, ir.Atomic)
 Access = ir.Load | ir.Store | ir.Atomic
+
+
+def reads_stop_word(access: Access) -> bool:
+    """Return whether an access reads a word that ends loops. Such a word is written while loops read it, on purpose."""
+    return isinstance(access.array, ir.Array) and access.array.path.startswith(STOP)
 
 
 class InstrumentedEmitter(VectorEmitter):
@@ -48,7 +53,7 @@ class InstrumentedEmitter(VectorEmitter):
 
     def statements(self, statements: list[ir.Statement]) -> None:
         for statement in statements:
-            if isinstance(statement, ACCESSES):
+            if isinstance(statement, ACCESSES) and not reads_stop_word(statement):
                 self.report(statement)
             if isinstance(statement, ir.Last):
                 join(self)
