@@ -80,7 +80,7 @@ except cg.CUDAError as error:
 """
 
 
-@pytest.mark.parametrize("index", [-2, 1 << 20])
+@pytest.mark.parametrize("index", [-2, 1 << 20, 1 << 27, -(1 << 27)])
 def test_an_index_outside_of_bins_damages_no_memory_of_the_process(index):
     """Far outside a GPU reports an illegal address, too. Near to the array it may hit other memory of the program."""
     child = subprocess.run(

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "hostdriver/objects/base/address_limit.hpp"
 #include "scheduler.hpp"
 #include "thread_store.hpp"
 
@@ -38,31 +39,42 @@ AlignedBytes allocate_aligned(std::size_t bytes) {
 
 namespace {
 
+constexpr std::size_t kGuard = std::size_t{1} << 30;
+
 std::size_t page_bytes() {
     static const auto found = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     return found;
 }
 
+std::size_t guard_bytes() {
+    return within_limit(kGuard) == kGuard ? kGuard : page_bytes();
+}
+
 }  // namespace
 
 GuardedBytes::~GuardedBytes() {
-    if (begin_ != nullptr) munmap(begin_ - page_bytes(), bytes_ + 2 * page_bytes());
+    drop();
+}
+
+void GuardedBytes::drop() noexcept {
+    if (begin_ != nullptr) munmap(begin_ - guard_, bytes_ + 2 * guard_);
 }
 
 std::byte* GuardedBytes::grow(std::size_t bytes) {
     if (bytes <= bytes_ && begin_ != nullptr) return begin_;
-    const std::size_t page = page_bytes();
+    const std::size_t page = page_bytes(), guard = guard_bytes();
     bytes = std::max(page, (bytes + page - 1) / page * page);
-    void* const all = mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const all = mmap(nullptr, bytes + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) return nullptr;
-    std::byte* const begin = static_cast<std::byte*>(all) + page;
+    std::byte* const begin = static_cast<std::byte*>(all) + guard;
     if (mprotect(begin, bytes, PROT_READ | PROT_WRITE) != 0) {
-        munmap(all, bytes + 2 * page);
+        munmap(all, bytes + 2 * guard);
         return nullptr;
     }
-    if (begin_ != nullptr) munmap(begin_ - page, bytes_ + 2 * page);
+    drop();
     begin_ = begin;
     bytes_ = bytes;
+    guard_ = guard;
     return begin_;
 }
 

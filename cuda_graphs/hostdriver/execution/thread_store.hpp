@@ -22,7 +22,8 @@ struct FreeDeleter {
 using AlignedBytes = std::unique_ptr<std::byte[], FreeDeleter>;
 AlignedBytes allocate_aligned(std::size_t bytes);  // 128-byte aligned; throws std::bad_alloc
 
-// Memory between pages that nobody may access: an index beyond it is a fault, and damages no other memory.
+// Memory between guards, addresses that nobody may access: an index beyond it is a fault, and damages no other memory. A guard
+// has 1 GiB, but one page if the process has few addresses left (RLIMIT_AS).
 class GuardedBytes {
   public:
     GuardedBytes() = default;
@@ -35,8 +36,11 @@ class GuardedBytes {
     std::byte* get() const { return begin_; }
 
   private:
+    void drop() noexcept;
+
     std::byte* begin_ = nullptr;
     std::size_t bytes_ = 0;
+    std::size_t guard_ = 0;
 };
 
 struct ThreadStore {
