@@ -35,8 +35,8 @@ turns in one run. Microseconds; {machine}.
 Bare calls are made twice: by a C++ program of its own, and from C in the process of the other contestants, because the
 cost of a driver call depends on the process. The last column is cuda_graphs divided by cuda.core.
 
-Programs of others ran on the same processor, and slowed all contestants down for parts of the run. A quieter run, of
-2026-11-21, took 1.38 us for the launch call of 1 node, 2.63 for that of 1000 nodes (C in the same process: 1.23 and
+The turns of this run differ widely, for all contestants. The likely reason is other work on the processor. A run of
+2026-11-21 took 1.38 us for the launch call of 1 node, 2.63 for that of 1000 nodes (C in the same process: 1.23 and
 2.45), and 3.42 for the launch of one kernel (3.24). Each of our calls lets other threads of Python run while the driver
 works. On the host driver this is 45 of the 250 ns for a node.
 
@@ -176,10 +176,10 @@ REMARKS = {
     "whole_programs_gpu": """\
 Two halves of the programs ran at the same time on two GPUs of a machine, with six cores for each half. The second half
 reached its limit of time: large PageRank and histogram equalisation are of a run 80 minutes before, in which Warp had
-met an error and was absent from then on. Large equalisation is of a later run without Quadrants, on another H200: its
-image had 8192 x 8192 bytes before, and has 16384 x 16384 now. With Warp 1.19 large Jacobi, lattice and PageRank
-programs ended with an illegal memory access, two of them also alone in a process, and the driver refused some graphs as
-an "invalid argument". We do not know the causes; these rows have no figure of Warp.
+met an error and was absent from then on. The row of large equalisation comes from a later run without Quadrants, on
+another H200: its image had 8192 x 8192 bytes before, and has 16384 x 16384 now. With Warp 1.19 large Jacobi, lattice
+and PageRank programs ended with an illegal memory access, two of them also alone in a process, and the driver refused
+some graphs as an "invalid argument". We do not know the causes; these rows have no figure of Warp.
 
 A later version, with neighbouring points for a thread and bins for a lane, ran alone on another H200 beside the version
 of the table, 15 calls in each of two processes in turns. Large Jacobi took 2,320 us and not 3,000, medium Jacobi 1,245
@@ -197,9 +197,9 @@ NVIDIA's profiler (`ncu`, one more H200) shows what limited the two large rows t
 springs is three kernels, of 16, 32 and 7 us. The first two start an instruction in 62 and 72% of the cycles and use 23
 and 30% of the bandwidth of memory: square roots and divisions limit them, not memory. In equalisation of 8192 x 8192
 bytes the counts take 22 us and the look-up 36 us, fractions of 0.85 and 1.04, since the last writes stay in the cache.
-The table of 256 levels takes 9 us, which moves next to nothing. The starts of three kernels are the rest. So memory is
-not what limits it, and the large image has become four times as large. Alone on an H200, 9 calls in each of two
-processes, this took 229 and 228 us (fractions of 0.98 and 0.96).
+The table of 256 levels takes 9 us, which moves next to nothing. The starts of three kernels are the rest. Memory does
+not limit this size, so the large image has four times as many bytes now. Alone on an H200, 9 calls in each of two
+processes, it took 229 and 228 us (fractions of 0.98 and 0.96).
 """,
     "whole_programs_host": """\
 Two runs, one after the other, with nothing else at work: one of Jacobi, n-body, springs, attention and equalisation

@@ -38,7 +38,6 @@ __all__ = [
     "exchanged_in",
     "host_calls",
     "is_heavy",
-    "is_of_user",
     "is_zeroed",
     "layout",
     "plan_of",

@@ -157,6 +157,7 @@ enum {
     CGH_SITE_AFTER = 64,   // call after a strong access was performed
     // not an access: all earlier work of the launch is complete and is ordered before the work of this call
     CGH_SITE_JOIN = 128,
+    CGH_SITE_UNORDERED = 256,  // needs no order with other accesses: not checked for races
 };
 
 enum {

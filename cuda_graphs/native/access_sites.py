@@ -7,10 +7,21 @@ Instrumented code calls cgh_services.access at each access, with the address of 
 
 from __future__ import annotations
 
-__all__ = ["AFTER", "FENCE", "JOIN", "READ", "RELEASE", "SHARED", "STRONG", "WRITE", "site_constant"]
+__all__ = [
+    "AFTER",
+    "FENCE",
+    "JOIN",
+    "READ",
+    "RELEASE",
+    "SHARED",
+    "STRONG",
+    "UNORDERED",
+    "WRITE",
+    "site_constant",
+]
 
 # Bits of the flags.
-READ, WRITE, STRONG, RELEASE, SHARED, FENCE, AFTER, JOIN = (1 << bit for bit in range(8))
+READ, WRITE, STRONG, RELEASE, SHARED, FENCE, AFTER, JOIN, UNORDERED = (1 << bit for bit in range(9))
 
 
 def site_constant(file: str, description: str, line: int, ptx_line: int, flags: int, axes: int) -> str:

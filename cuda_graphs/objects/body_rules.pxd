@@ -14,12 +14,15 @@ cdef int check_call_fits_body(CapturedCall& call, NodeKind kind, object name=*) 
 
 # Returns True if a node of `device` may be added to `graph`: unless the graph is in the body of a conditional node of
 # another device. kNoDevice fits everywhere.
-cdef bint has_device_of_body(GraphBox* graph, int device) noexcept
+cdef bint device_fits_body(GraphBox* graph, int device) noexcept
 
-# Raises ValueError if `has_device_of_body` is False, for a new node of this kind. `name` is the name of the node, or None.
+# Raises ValueError for a new node of this kind that `device_fits_body` forbids. `name` is the name of the node, or None.
+cdef int refuse_device(GraphBox* graph, int device, NodeKind kind, object name) except -1
+
+# Raises the same error if `device_fits_body` is False.
 cdef int check_device_fits_body(GraphBox* graph, int device, NodeKind kind, object name) except -1
 
-# Returns the innermost conditional node whose body the graph is in; NULL if there is none.
+# Returns the innermost conditional node around the graph, or NULL.
 cdef NodeRecord* holder_of_body(GraphBox* graph) noexcept
 
 # Raises ValueError as above for a copy of the GraphDef `child`.

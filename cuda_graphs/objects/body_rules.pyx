@@ -57,13 +57,13 @@ cdef dict OF_DEVICES = {
 }
 
 
-cdef bint has_device_of_body(GraphBox* graph, int device) noexcept:
+cdef bint device_fits_body(GraphBox* graph, int device) noexcept:
     cdef NodeRecord* holder = holder_of_body(graph)
     return device == kNoDevice or holder == NULL or device_of_holder(holder) in (kNoDevice, device)
 
 
 cdef int check_device_fits_body(GraphBox* graph, int device, NodeKind kind, object name) except -1:
-    return 0 if has_device_of_body(graph, device) else refuse_device(graph, device, kind, name)
+    return 0 if device_fits_body(graph, device) else refuse_device(graph, device, kind, name)
 
 
 cdef int refuse_device(GraphBox* graph, int device, NodeKind kind, object name) except -1:
@@ -117,8 +117,8 @@ cdef NodeRecord* holder_of_body(GraphBox* graph) noexcept:
 
 
 cdef tuple body_around(GraphBox* graph):
-    """Return the words for the conditional nodes whose bodies the graph is in: the innermost and the outermost; None if
-    there is none."""
+    """Return words for the innermost and the outermost conditional node around the graph. Return None if no node is around
+    it."""
     cdef NodeRecord* inner = NULL
     cdef NodeRecord* outer = NULL
     while graph.holder != NULL:

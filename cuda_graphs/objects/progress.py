@@ -108,13 +108,14 @@ def is_seen() -> bool:
 
 def is_terminal(stream: TextIO) -> bool:
     """Return whether a stream is a terminal. The last answer is kept: every instantiation asks for it."""
-    global answer
-    if answer[0]() is not stream:
-        try:
-            answer = weakref.ref(stream), stream.isatty()
-        except TypeError:  # an object of the program that has no weak references
-            return stream.isatty()
-    return answer[1]
+    global last_answer
+    known, is_one = last_answer  # once: another thread may ask for another stream
+    if known() is stream:
+        return is_one
+    is_one = stream.isatty()
+    if type(stream).__weakrefoffset__:
+        last_answer = weakref.ref(stream), is_one
+    return is_one
 
 
 def make_display() -> Display:
@@ -147,7 +148,7 @@ waiting: list[
 lock = threading.Lock()  # guards `waiting` and `watcher`
 watcher: threading.Thread | None = None
 # A stream, and whether it is a terminal.
-answer: tuple[Callable[[], TextIO | None], bool] = (lambda: None, False)
+last_answer: tuple[Callable[[], TextIO | None], bool] = (lambda: None, False)
 
 
 def watch(name: str, look: Look) -> None:

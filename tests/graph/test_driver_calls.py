@@ -83,20 +83,21 @@ OPERATIONS = {
     Operations.launch_the_graph: ({"cuStreamIsCapturing": 1, "cuGraphLaunch": 1}, {}),
     Operations.set_all_of_a_node: ({"cuGraphExecNodeSetParams": 1}, {}),
     Operations.set_arguments_again: ({"cuGraphExecNodeSetParams": 1}, {}),
-    Operations.capture: ({"cuLaunchKernel": 1, "cuStreamGetCaptureInfo": 1}, {}),
 }
+CAPTURE = {"cuLaunchKernel": 1, "cuStreamGetCaptureInfo": 1}
 
 
 def check_operations(has_several_devices):
     operations = Operations()
-    for operation, (calls, more) in OPERATIONS.items():
-        if operation is Operations.capture:
-            operations.builder.begin_building()
+
+    def check(operation, expected):
         operation(operations)  # the first one may learn facts, and give the graph an owner
-        expected = {**calls, **more} if has_several_devices else calls
         assert calls_of(operation, operations) == expected, operation.__name__
-    operations.builder.end_building()
-    operations.builder.close()
+
+    for operation, (calls, more) in OPERATIONS.items():
+        check(operation, {**calls, **more} if has_several_devices else calls)
+    with operations.builder:  # begun last: beside a capture, launches ask whether their stream belongs to it
+        check(Operations.capture, CAPTURE)
 
 
 def test_no_operation_asks_the_driver_for_more_than_it_needs():

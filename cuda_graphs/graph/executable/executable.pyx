@@ -135,7 +135,7 @@ cdef class Graph:
 
     @property
     def iterations(self):
-        """How often each named loop ran in the latest launch: a dict of names to LoopCounts.
+        """The iterations of each named loop in the latest launch: a dict of names to LoopCounts.
 
         The loops are those of `while_loop` that have a `name` and a flag or a predicate, or a `name` and `max_iterations`.
         Wait for the launch first: in a launch that has not ended, the numbers are those so far, or those of the launch

@@ -157,7 +157,7 @@ cdef int check_uses(ExecutableGraphNode self, NodeSpec& spec) except -1:
 
 
 cdef int refuse(ExecutableGraphNode self, CUresult status, str attempt) except -1:
-    """Raises the error of a refused call, with the cause if the node is of another definition."""
+    """Raise the error of a refused call. It has a cause if the node belongs to another definition."""
     cause = None if is_node_of(self._h, self._node._record()[0]) else (
         "The node belongs to another definition than the one that the Graph was made from.",
         "Use a node of the definition that the Graph was made from, or instantiate the node's own definition.",
@@ -212,15 +212,14 @@ cdef class ExecutableKernelNode(SwitchableNode):
     """A KernelNode of an executable."""
 
     cdef tuple _key  # of the node in `_changes`
-    # When the view was made: cluster and cooperative settings, and the context.
-    cdef KernelShape _shape
-    cdef CUcontext _context
+    cdef KernelShape _shape    # cluster and cooperative settings when the view was made
+    cdef CUcontext _context    # context when the view was made
 
     def update(self, *, config=None, kernel=None, args=None):
         """Set the LaunchConfig, the Kernel and the tuple of its arguments. A disabled node stays disabled.
 
-        An argument that is None keeps the value that this method has set last in the Graph, or else has that of the node of
-        the definition. A new `kernel` needs `args`. A node of a kernel made by `cuda_graphs.kernel` takes the arguments of
+        If an argument is None, the value that this method has set last in the Graph stays. Before that it is the value of
+        the definition's node. A new `kernel` needs `args`. A node of a kernel made by `cuda_graphs.kernel` takes the arguments of
         a call as `args`, and all nodes of that call get them.
 
         Cluster and cooperative settings cannot change in an executable (a rule of CUDA). Raises NotImplementedError for a

@@ -888,7 +888,7 @@ cdef object read_at_places(
     object writes,
 ):
     """Do what `read_call` does, and read arrays of alloc nodes by their places if the kernel keeps no address."""
-    # A config function gets addresses, and may keep them. So may the adapter of another compiler.
+    # A config function gets addresses, and may keep them. The adapter of another compiler may do so too.
     cdef bint takes_places = not is_config_function(config) and takes_stand_ins(kernel)
     cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]) if takes_places else 0)
     try:

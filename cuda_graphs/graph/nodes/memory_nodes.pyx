@@ -140,7 +140,7 @@ cdef class AllocNode(GraphNode):
 
     @property
     def shape(self):
-        """The extents of the array, as given to `alloc`; None without a shape. So are all properties of the array."""
+        """The extents of the array, as given to `alloc`; None without a shape. The other properties of the array are None then, too."""
         return self._of_array("shape")
 
     @property

@@ -56,7 +56,7 @@ from cuda_graphs.objects.code.arguments cimport (
     reach_arguments,
 )
 from cuda_graphs.objects.code.kernel cimport Kernel
-from cuda_graphs.objects.body_rules cimport check_device_fits_body, has_device_of_body, holder_of_body
+from cuda_graphs.objects.body_rules cimport check_device_fits_body, device_fits_body, holder_of_body, refuse_device
 from cuda_graphs.objects.code.launch cimport register_uses
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
 from cuda_graphs.objects.device.context cimport context_of_device
@@ -113,7 +113,7 @@ cdef int read_plain_launch(NodeSpec& spec, LaunchConfig config, Kernel kernel, A
 cdef int place_kernel(NodeSpec& spec, int device, int found, Arguments args, size_t count) except -1:
     """Give a kernel node a device, or the current one for kNoDevice, and let it use memory of other devices.
 
-    `found` is what `fill_arguments` has found in the arguments."""
+    `found` is the result of `fill_arguments`."""
     if device != kNoDevice:
         spec.params.kernel.ctx = context_of_device(device)
     if not found:  # plain numbers
@@ -163,10 +163,10 @@ cdef int check_devices_fit_body(GraphBox* graph, NodeSpec& spec, object name) ex
     if holder_of_body(graph) == NULL:
         return 0
     device = device_of_spec(spec)
-    if not has_device_of_body(graph, device):
+    if not device_fits_body(graph, device):
         if name is None and spec.kind == NodeKind.kKernel:
             name = kernel_of(spec)._name()
-        check_device_fits_body(graph, device, spec.kind, name)
+        refuse_device(graph, device, spec.kind, name)
     if spec.kind != NodeKind.kMemcpy:
         return 0
     address = destination_of(spec.params.memcpy.copyParams)

@@ -22,8 +22,8 @@ struct FreeDeleter {
 using AlignedBytes = std::unique_ptr<std::byte[], FreeDeleter>;
 AlignedBytes allocate_aligned(std::size_t bytes);  // 128-byte aligned; throws std::bad_alloc
 
-// Memory between guards, addresses that nobody may access: an index beyond it is a fault, and damages no other memory.
-// A guard has 1 GiB, but one page if the process has few addresses left (RLIMIT_AS).
+// Memory between guards, which are addresses without memory: an index beyond it is a fault, and damages no other
+// memory. A guard has 1 GiB, but one page if the process has few addresses left (RLIMIT_AS).
 class GuardedBytes {
   public:
     GuardedBytes() = default;

@@ -249,7 +249,7 @@ bool access_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& s
     ShadowMemory* const memory = memory_at(address, bytes, site, accessor, &bad);
     if (memory == nullptr) return !bad;
     check_written(*memory, address, bytes, site, accessor);
-    check_race(*memory, address, bytes, site, accessor, run.block);
+    if ((site.flags & CGH_SITE_UNORDERED) == 0) check_race(*memory, address, bytes, site, accessor, run.block);
     return true;
 }
 

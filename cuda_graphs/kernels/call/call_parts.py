@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the optimisations of graphs know of a call: CallParts for node_fusion.py, EarlyTask for early_edges.py."""
+"""Descriptions of calls for the optimisations of graphs: CallParts for node_fusion.py, EarlyTask for early_edges.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CallParts(NamedTuple):
         names: The names of its parameters.
         annotations: The annotation of each parameter.
         args: The argument of each parameter.
-        places: What identifies the array of each argument; None for a number.
+        places: The identity of the array of each argument; None for a number.
     """
 
     function: Callable[..., Any]
@@ -41,7 +41,7 @@ class EarlyTask(NamedTuple):
         only_read: The memory of the arrays that it reads and does not write, by path; None for unknown memory.
         writes: The memory that it writes.
         kernel: Returns the Kernel that reads some arrays, by path, before it waits for its predecessors, or the reason
-            (a str) why there is none.
+            (a str) why no such Kernel exists.
     """
 
     only_read: Mapping[str, Span | None]

@@ -181,7 +181,7 @@ cdef class KernelCall(NodeCall):
         return reads, [span_of_memory(value) for value in launch.writes]
 
     def early_kernel(self, size_t task, tuple paths):
-        """Return the Kernel of an early launch of a task, or the reason why there is none."""
+        """Return the Kernel of an early launch of a task, or the reason why no such Kernel exists."""
         cdef Specialisation code = self.code
         cdef Specialisation other = code
         config = self.launches[task].config

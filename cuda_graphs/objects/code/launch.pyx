@@ -32,7 +32,7 @@ from .arguments cimport (
     pack_arguments,
     reach_arguments,
 )
-from cuda_graphs.objects.body_rules cimport check_device_fits_body, has_device_of_body
+from cuda_graphs.objects.body_rules cimport device_fits_body, refuse_device
 from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
 from cuda_graphs.objects.keyword_method cimport (
@@ -208,8 +208,8 @@ cdef object launch_captured(
     shape._fill(&native, attributes)
     native.hStream = raw_of(h)
     if find_capture(call, h):
-        if not has_device_of_body(&call.capture().box(), device):
-            check_device_fits_body(&call.capture().box(), device, NodeKind.kKernel, code._name())
+        if not device_fits_body(&call.capture().box(), device):
+            refuse_device(&call.capture().box(), device, NodeKind.kKernel, code._name())
         keep_for_node(call, shape, code, args, count, found, uses)
     elif found & (HAS_GRAPH_MEMORY | HAS_STAND_INS):
         refuse_arguments(args, count, code, h)

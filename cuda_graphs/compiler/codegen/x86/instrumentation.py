@@ -19,7 +19,7 @@ from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STOP
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.native.access_sites import JOIN, READ, SHARED, STRONG, WRITE, site_constant
+from cuda_graphs.native.access_sites import JOIN, READ, SHARED, STRONG, UNORDERED, WRITE, site_constant
 
 from .outer_loop_vectoriser import VectorEmitter
 
@@ -28,11 +28,6 @@ __all__ = ["InstrumentedEmitter", "InstrumentedResidentTasks"]
 AXES = 3  # at most so many indices are reported; loops with more axes report the number of the iteration
 ACCESSES = (ir.Load, ir.Store, ir.Atomic)
 Access = ir.Load | ir.Store | ir.Atomic
-
-
-def reads_stop_word(access: Access) -> bool:
-    """Return whether an access reads a word that ends loops. Such a word is written while loops read it, on purpose."""
-    return isinstance(access.array, ir.Array) and access.array.path.startswith(STOP)
 
 
 class InstrumentedEmitter(VectorEmitter):
@@ -53,7 +48,7 @@ class InstrumentedEmitter(VectorEmitter):
 
     def statements(self, statements: list[ir.Statement]) -> None:
         for statement in statements:
-            if isinstance(statement, ACCESSES) and not reads_stop_word(statement):
+            if isinstance(statement, ACCESSES):
                 self.report(statement)
             if isinstance(statement, ir.Last):
                 join(self)
@@ -115,6 +110,8 @@ class InstrumentedEmitter(VectorEmitter):
         # Iterations of one worker share a stack. If a stack is too small, all of them write the same word.
         if array.path == OVERFLOW_PATH or (array.space is ir.Space.TEMP and array.shape is None):
             flags |= STRONG
+        if array.path.startswith(STOP):  # cancel() writes such a word while loops read it
+            flags |= UNORDERED
         file = "null" if loc is None else self.string(loc.file)
         return site(
             self,
