@@ -187,7 +187,8 @@ def test_cancel_ends_the_launches_before_it_and_no_later_ones(define, x, goes_on
 
 
 def test_another_graph_goes_on(goes_on, device):
-    first, second = (explicit(cg.zeros(4, cg.i32), goes_on).instantiate() for _ in range(2))
+    """Bodies of one kernel would lose the context of a GPU (docs/concepts/conditions.md, "Loops at the same time")."""
+    first, second = (of_predicate(cg.zeros(4, cg.i32), goes_on).instantiate() for _ in range(2))
     streams = [device.create_stream() for _ in range(2)]
     first.launch(streams[0])
     second.launch(streams[1])
