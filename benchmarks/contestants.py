@@ -7,6 +7,7 @@ cuda.core is absent on the host driver, because it would use another driver, and
 
 import ctypes
 import subprocess
+import sysconfig
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -117,15 +118,21 @@ def core_or_none() -> Core | None:
         return None
 
 
+def built_of(name: str) -> Path:
+    """Compile a file of inside/ and return the shared library."""
+    built = ROOT / "build" / f"{name}.so"
+    built.parent.mkdir(exist_ok=True)
+    source = Path(__file__).parent / "inside" / f"{name}.c"
+    options = ["-O2", "-Wall", "-shared", "-fPIC", f"-I{sysconfig.get_paths()['include']}"]
+    subprocess.run(["gcc", *options, str(source), "-o", str(built)], check=True)
+    return built
+
+
 class Inside:
     """The bare calls from C in this process (inside/loops.c), on the graphs and executables of `ours`."""
 
     def __init__(self, library: str) -> None:
-        built = ROOT / "build" / "loops.so"
-        built.parent.mkdir(exist_ok=True)
-        source = Path(__file__).parent / "inside" / "loops.c"
-        subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", str(source), "-o", str(built)], check=True)
-        self.loops = ctypes.CDLL(str(built))
+        self.loops = ctypes.CDLL(str(built_of("loops")))
         loops = (
             "launches",
             "instantiation",
@@ -140,6 +147,7 @@ class Inside:
             getattr(self.loops, loop).restype = ctypes.c_double
         self.driver = ctypes.CDLL(library)
 
+    @cache  # noqa: B019 - a rig lives as long as the program
     def kernel_node(self, ours: Ours) -> ctypes.Array[ctypes.c_char]:
         """The parameters of a node of a chain; the driver's arguments in them live as long as the node."""
         self.model = ours.chain(1)

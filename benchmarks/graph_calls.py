@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from contestants import CALLS_IN_A_ROW, Inside, Ours, Rig, core_or_none, machine
+from extension_contestant import Extension
 from statistic import STATISTICS, Figures, Record, cell, number, record, value, verdict
 from timing import measure, per_call, repeat, show, warm_up, write
 
@@ -33,6 +34,7 @@ Make = Callable[..., Callable[[], float]]
 CHAINS = (1, 10, 100, 1000)
 NAMED_SOURCE = 'extern "C" __global__ void add(int* x, int amount) { x[0] += amount; }'
 BARE = "C, same process"
+LEAST = "least from Python"  # an extension module that releases the GIL, makes the bare call and does nothing else
 TASKS = 10
 RUNS_IN_A_TURN = 10  # of rows with a bar
 CALL = f"call of a kernel of {TASKS} tasks, without a graph"
@@ -195,10 +197,10 @@ def raw_figures(library: str) -> dict[str, Record | None]:
 
 
 def bar_lines(figures: Figures) -> list[str]:
-    """Return a line for each bar whose row was run."""
+    """Return a line for each bar whose row was run; at its end what a call from Python takes at least."""
     lines = []
     for row, (factor, more) in BARS.items():
-        ours, bare = (figures.get(row, {}).get(name) for name in ("cuda_graphs", BARE))
+        ours, bare, least = (figures.get(row, {}).get(name) for name in ("cuda_graphs", BARE, LEAST))
         if ours is None or bare is None:
             continue
         # Median and best turn are compared with those of the bare calls.
@@ -207,7 +209,7 @@ def bar_lines(figures: Figures) -> list[str]:
         ratio = (value(ours) or 0) / (value(bare) or 1)
         lines.append(
             f"bar: {row}: <= {factor:g} x bare + {more:g} us = {number(bars['median'])}: {cell(ours)}, "
-            f"bare {cell(bare)}, {ratio:.2f} x bare, {verdict(found, 1.0)}"
+            f"bare {cell(bare)}, {ratio:.2f} x bare, {verdict(found, 1.0)}; {LEAST} {cell(least)}"
         )
     return lines
 
@@ -225,6 +227,7 @@ def main() -> None:
     core = core_or_none()
     raw = raw_figures(info.path) if arguments.only == [""] else {}
     inside = Inside(info.path)
+    extension = Extension(inside)
     figures: Figures = {}
     warm_up()
 
@@ -239,10 +242,11 @@ def main() -> None:
     def row(name: str, make: Make, *parameters: int) -> None:
         if not is_wanted(name):
             return
-        bare = getattr(inside, make.__name__, None)
+        bare, least = (getattr(calls, make.__name__, None) for calls in (inside, extension))
         contestants = {
             "cuda_graphs": make(ours, *parameters),
             "cuda.core": core and make(core, *parameters),
+            LEAST: least and least(ours, *parameters),
             BARE: bare and bare(ours, *parameters),
         }
         take_turns(name, contestants)
@@ -269,6 +273,7 @@ def main() -> None:
         contestants = {
             "cuda_graphs": make(*parameters),
             "cuda.core": None,
+            LEAST: None,
             BARE: make_bare and make_bare(*parameters),
         }
         take_turns(name, contestants)

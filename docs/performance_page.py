@@ -32,8 +32,10 @@ The figures of this page were taken in different runs, some of them before turns
 The host time of the calls of a graph, beside cuda.core and beside bare calls of the driver from C. All contestants take
 turns in one run. Microseconds; {machine}.
 
-Bare calls are made twice: by a C++ program of its own, and from C in the process of the other contestants, because the
-cost of a driver call depends on the process. The last column is cuda_graphs divided by cuda.core.
+Bare calls are made by a C++ program of its own, and from C in the process of the other contestants, because the cost of
+a driver call depends on the process. "Least from Python" are the bare calls in a loop of Python: a callable of an
+extension module that releases the GIL, makes one call, and does nothing else. The last column is cuda_graphs divided by
+cuda.core.
 
 The turns of this run differ widely, for all contestants. The likely reason is other work on the processor. A run of
 2026-11-21 took 1.38 us for the launch call of 1 node, 2.63 for that of 1000 nodes (C in the same process: 1.23 and
@@ -263,11 +265,12 @@ def calls_table(figures: Figures) -> str:
     columns = {
         OURS: OURS,
         "cuda.core": "cuda.core",
+        "least from Python": "least from Python",
         "C, same process": "C, same process",
         "raw C": "C++ program",
     }
     lines = [
-        [call, *(cell(row[name]) for name in columns), ratio_cell(ratios(row[OURS], row["cuda.core"]))]
+        [call, *(cell(row.get(name)) for name in columns), ratio_cell(ratios(row[OURS], row["cuda.core"]))]
         for call, row in figures.items()
     ]
     return markdown(["call", *columns.values(), "ours / cuda.core"], lines)

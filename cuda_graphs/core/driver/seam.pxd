@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from .cuda cimport CUresult
+from .cuda cimport CUresult, driver_is_loaded
+
+# Loads the chosen driver. Raises CUDAError in a child of fork() whose parent had loaded one.
+cdef int load_first_driver() except -1
 
 # Loads the chosen driver unless one is loaded. Every function that can be a program's first device call calls
 # it first.
-cdef int ensure_driver() except -1
+cdef inline int ensure_driver() except -1:
+    return 0 if driver_is_loaded() else load_first_driver()
 
 # Raises the CUDAError of a status other than CUDA_SUCCESS. Needs no GIL.
 cdef int check(CUresult status) except -1 nogil

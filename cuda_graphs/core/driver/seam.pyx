@@ -19,7 +19,6 @@ from .cuda cimport (
     CUDA_SUCCESS,
     CUresult,
     driver,
-    driver_is_loaded,
     is_forked_child,
     driver_symbol,
 )
@@ -92,11 +91,10 @@ def load_driver_by(load) -> None:
     load_chosen_driver = load
 
 
-cdef int ensure_driver() except -1:
+cdef int load_first_driver() except -1:
     if is_forked_child():
         raise make_error(CUDA_ERROR_NOT_INITIALIZED, "use CUDA in a process that was forked from one that used it")
-    if not driver_is_loaded():
-        load_chosen_driver()
+    load_chosen_driver()
     return 0
 
 

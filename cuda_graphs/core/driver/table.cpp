@@ -12,6 +12,7 @@ namespace cg {
 
 namespace detail {
 DriverTable table;
+std::atomic<bool> is_usable{false};
 DriverFacts facts;
 }  // namespace detail
 
@@ -52,6 +53,7 @@ void forget_driver() noexcept {
     detail::table = DriverTable{};
     detail::table.cuGetErrorName = before.cuGetErrorName;
     detail::table.cuGetErrorString = before.cuGetErrorString;
+    detail::is_usable = false;
     forked = true;
 }
 
@@ -88,16 +90,13 @@ std::string load_driver(const char* path) {
     serialise(filled);
     detail::table = filled;
     detail::facts = facts;
+    detail::is_usable = true;
     pthread_atfork(nullptr, nullptr, forget_driver);
     return {};
 }
 
 void* driver_symbol(const char* name) noexcept {
     return library == nullptr ? nullptr : dlsym(library, name);
-}
-
-bool driver_is_loaded() noexcept {
-    return library != nullptr && !forked;
 }
 
 bool is_forked_child() noexcept {

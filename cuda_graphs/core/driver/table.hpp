@@ -12,6 +12,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <string>
 
 namespace cg {
@@ -36,7 +37,8 @@ struct DriverTable {
 
 namespace detail {
 extern DriverTable table;
-}
+extern std::atomic<bool> is_usable;  // a driver is loaded, and this process is not a child of fork()
+}  // namespace detail
 
 inline const DriverTable& driver() noexcept {
     return detail::table;
@@ -51,7 +53,10 @@ std::string load_driver(const char* path);
 // services), or nullptr.
 void* driver_symbol(const char* name) noexcept;
 
-bool driver_is_loaded() noexcept;
+// Returns false in a child of fork() too.
+inline bool driver_is_loaded() noexcept {
+    return detail::is_usable.load(std::memory_order_acquire);
+}
 
 // Returns true in a child of fork() whose parent had loaded the driver: CUDA cannot be used there, and the
 // table refuses.
