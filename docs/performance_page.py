@@ -37,10 +37,10 @@ a driver call depends on the process. "Least from Python" are the bare calls in 
 extension module that releases the GIL, makes one call, and does nothing else. The last column is cuda_graphs divided by
 cuda.core.
 
-The turns of this run differ widely, for all contestants. The likely reason is other work on the processor. A run of
-2026-11-21 took 1.38 us for the launch call of 1 node, 2.63 for that of 1000 nodes (C in the same process: 1.23 and
-2.45), and 3.42 for the launch of one kernel (3.24). Each of our calls lets other threads of Python run while the driver
-works. On the host driver this is 45 of the 250 ns for a node.
+Launches of 1000 nodes differ by a third from turn to turn, for all contestants. In three runs on one machine they took
+0.03, 0.52 and 1.21 us more than from C; the least from Python took 0.48 less, and 0.24 and 0.65 more. The launch of one
+kernel took 1.06, 1.09 and 1.10 of that from C, the least 1.04. A node took 2.95 to 2.99 of that from C, the least 1.55
+to 1.57: each of our calls lets other threads of Python run while the driver works, and a node is an object of Python.
 
 """
 
