@@ -222,6 +222,10 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         cpp_bool reads_addresses
         Opaque owner
     ctypedef shared_ptr[const SizeRule] SizeRuleRef
+    cppclass ThreadCount "std::atomic<int>":
+        int load() noexcept
+        void store(int count) noexcept
+    ThreadCount size_functions_running
     cppclass NodeRules:
         NodeRules()
         size_t most

@@ -16,6 +16,8 @@
 
 namespace cg {
 
+std::atomic<int> size_functions_running{0};
+
 ParameterRef ParameterTable::find(const std::string& name) const {
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const ParameterRef& p) { return p->name == name; });
     return found == all_.end() ? ParameterRef() : *found;

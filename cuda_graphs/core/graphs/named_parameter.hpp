@@ -12,6 +12,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -127,6 +128,9 @@ struct SizeRule {
     bool reads_addresses = true;
     Opaque owner;  // owner of `self`
 };
+
+// The number of rules that are functions of Python and run now, in all threads.
+extern std::atomic<int> size_functions_running;
 
 using SizeRuleRef = std::shared_ptr<const SizeRule>;
 

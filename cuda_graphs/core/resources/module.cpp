@@ -210,8 +210,6 @@ KernelHandle kernel_of_node(CUfunction func, CUkernel kern) {
     return known && box_of<KernelBox>(known)->function == func ? known : create_kernel_ref(kern, {});
 }
 
-namespace {
-
 CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& context) {
     KernelBox& box = *box_of<KernelBox>(kernel);
     CUcontext current = nullptr;
@@ -228,17 +226,6 @@ CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& conte
                  places.end());
     places.push_back({context, function});
     return function;
-}
-
-}  // namespace
-
-CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) {
-    const KernelBox& box = *box_of<KernelBox>(kernel);
-    if (box.function != nullptr) return box.function;
-    const ContextHandle& context = box_of<StreamBox>(stream)->context;
-    for (const ContextFunction& place : box.functions)
-        if (!place.context.owner_before(context) && !context.owner_before(place.context)) return place.function;
-    return context ? learn_function(kernel, context) : reinterpret_cast<CUfunction>(box.raw);
 }
 
 std::string kernel_name(const KernelHandle& kernel) {

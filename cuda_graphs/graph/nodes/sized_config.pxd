@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
 
-from cuda_graphs.core.graphs.graph_handles cimport NodeRecord, NodeSpec, SizeRuleRef
+from cuda_graphs.core.graphs.graph_handles cimport NodeRecord, NodeSpec, SizeRuleRef, size_functions_running
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig
 from .node_call cimport NodeCall
 
@@ -29,7 +29,10 @@ cdef int device_of_config(LaunchConfig config) noexcept
 cdef LaunchConfig read_config(object config, tuple args)
 
 # Returns true while a config function runs on this thread: it holds the lock of an executable.
-cdef bint is_config_running() except -1
+cdef inline bint is_config_running() except -1:
+    return size_functions_running.load() != 0 and is_config_running_here()
+
+cdef bint is_config_running_here() except -1
 
 # Returns a config of the same size for a kernel that takes arrays of any shape.
 cdef SizedConfig follow_shapes(object config)

@@ -22,6 +22,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ParameterUse,
     ParameterValue,
     SizeRule,
+    size_functions_running,
 )
 from cuda_graphs.core.resources.device_scope cimport kNoDevice
 from cuda_graphs.core.resources.handles cimport Opaque, hold_python
@@ -52,8 +53,8 @@ cdef SizedConfig sized_config(LaunchConfig config, const SizeRuleRef& rule, tupl
 cdef set running = set()  # threads that run a config function
 
 
-cdef bint is_config_running() except -1:
-    return len(running) != 0 and PyThread_get_thread_ident() in running
+cdef bint is_config_running_here() except -1:
+    return PyThread_get_thread_ident() in running
 
 
 cdef class ConfigFunction:
@@ -83,10 +84,12 @@ cdef class ConfigFunction:
     cdef int resize(self, const ParameterValue* const* operands, LaunchSize* size) except -1:
         cdef unsigned long thread = PyThread_get_thread_ident()
         running.add(thread)
+        size_functions_running.store(<int>len(running))
         try:
             config = self.call(operands)
         finally:
             running.discard(thread)
+            size_functions_running.store(<int>len(running))
         return fill_size(size, config, self.function)
 
 

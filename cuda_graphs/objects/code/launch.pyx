@@ -123,8 +123,9 @@ cdef object launch_kernel(object stream, object config, object kernel, Arguments
     cdef int found = pack_arguments(pack, code, args, count)
     if shape._shape.cooperative:  # before the graph keeps any owner for the launch
         check_cooperative(shape, code)
-    on._check_open()  # arguments may run code that closes the stream
     cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
+    if not h:  # arguments may run code that closes the stream
+        on._check_open()
     cdef CUstream raw_stream = raw_of(h)
     cdef DeviceScope scope
     cdef int device = kNoDevice

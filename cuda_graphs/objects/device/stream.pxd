@@ -26,6 +26,10 @@ cdef class StreamHolder:
     cdef Stream _stream_or_error(self)
 
 
+# Does what accept_stream does, for any argument.
+cdef Stream find_open_stream(object arg)
+
 # Returns the stream of an argument: a Stream, or any object with __cuda_stream__. Raises TypeError, or RuntimeError
 # when it is closed, so that `raw_of(accept_stream(x)._h)` is always a stream.
-cdef Stream accept_stream(object arg)
+cdef inline Stream accept_stream(object arg):
+    return <Stream>arg if type(arg) is Stream and (<Stream>arg)._h else find_open_stream(arg)

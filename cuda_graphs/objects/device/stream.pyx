@@ -314,7 +314,7 @@ cdef class StreamHolder:
         raise TypeError(f"{type(self).__name__} objects cannot be made from Python")
 
 
-cdef Stream accept_stream(object arg):
+cdef Stream find_open_stream(object arg):
     cdef Stream stream
     if isinstance(arg, Stream):
         stream = <Stream>arg
