@@ -37,10 +37,10 @@ a driver call depends on the process. "Least from Python" are the bare calls in 
 extension module that releases the GIL, makes one call, and does nothing else. The last column is cuda_graphs divided by
 cuda.core.
 
-Launches of 1000 nodes differ by a third from turn to turn, for all contestants. In six runs they took 0.03 to 1.36 us more
-than from C, and the least from Python between 0.48 less and 1.02 more. The launch of one kernel took 1.06 to 1.11 of that
-from C, the least from Python 1.03 to 1.08. A node took 2.8 to 3.0 of that from C, the least 1.5 to 1.6: each of our calls
-lets other threads of Python run while the driver works, and a node is an object of Python.
+Launches of 1000 nodes differ by a third from turn to turn, for all contestants. In six runs they took 0.03 to 1.36 us
+more than from C, and the least from Python between 0.48 less and 1.02 more. The launch of one kernel took 1.06 to
+1.11 of that from C, the least from Python 1.03 to 1.08. A node took 2.8 to 3.0 of that from C, the least 1.5 to 1.6:
+each of our calls lets other threads of Python run while the driver works, and a node is an object of Python.
 
 """
 
