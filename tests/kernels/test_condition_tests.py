@@ -5,6 +5,7 @@ one leaves the definition as it was."""
 
 import ctypes
 import gc
+import math
 import weakref
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
 from cuda_graphs.kernels.arrays.ndarray import clear_fields
+from cuda_graphs.kernels.call.predicates import shared_kernel
 from tests.conftest import wait_until
 
 F0, F1 = cg.types.ndarray(cg.f32, ndim=0), cg.types.ndarray(cg.f32, ndim=1)
@@ -301,6 +303,79 @@ def test_a_predicate_reads_globals_and_calls_functions(stream):
     )
     run(g, stream)
     assert passes[0] == 3
+
+
+def count_below(limit, x=None):
+    """A predicate that captures an array and a number, and one that takes them."""
+    x = cg.zeros(1, cg.i32) if x is None else x
+    return x, lambda: x[0] < limit and abs(x[0]) >= 0, lambda x, n: x[0] < n
+
+
+def test_equal_predicates_share_their_kernels(stream, driver_table):
+    def build(limit):
+        x, captures, takes = count_below(limit)
+        g = cg.GraphDef()
+        loop = g.while_loop(captures, name="loop", max_iterations=100)
+        loop.body.call(add, x, 0, 1)
+        loop.while_loop(takes, args=(x, 2 * limit)).body.call(add, x, 0, 1)
+        return x, g
+
+    build(5)
+    loads = driver_table.watch("cuLibraryLoadData", "cuModuleLoadDataEx")
+    graphs = [build(5) for _ in range(3)]
+    assert not loads
+    build(6)
+    assert loads, "another constant has its own code"
+    driver_table.restore()
+    for x, g in graphs:
+        run(g, stream)
+        assert x[0] == 10
+
+
+NUMBERS = (1, 1.0, True, np.float32(1), np.int8(1), 0.0, -0.0, 0.1, np.float32(0.1), 3, 3.0, math.nan)
+USES_OF_A_NUMBER = {
+    "sign": lambda n: lambda: 1.0 / n < 0,
+    "type": lambda n: lambda: n / 2 * 2 > n // 2 * 2,
+    "size": lambda n: lambda: n + n > 2.5,
+    "default": lambda n: lambda y=n: y > 0.5 - y,
+}
+
+
+@pytest.mark.parametrize("use", USES_OF_A_NUMBER.values(), ids=USES_OF_A_NUMBER)
+def test_shared_kernels_change_no_result(stream, use):
+    def results(before_each):
+        for number in NUMBERS:
+            before_each()
+            out = cg.zeros(1, cg.i32)
+            g = cg.GraphDef()
+            g.if_then(use(number)).then.call(add, out, 0, 1)
+            run(g, stream)
+            yield out[0]
+
+    own = list(results(shared_kernel.cache_clear))
+    assert set(own) == {0, 1}
+    for _ in range(2):
+        assert list(results(lambda: None)) == own
+
+
+def test_a_predicate_that_calls_a_function_has_the_names_of_that_function_of_its_time(stream):
+    scale = 1
+
+    @cg.func
+    def scaled(x):
+        return scale * x
+
+    def make(x):
+        g = cg.GraphDef()
+        g.while_loop(lambda: scaled(x[0]) < 12).body.call(add, x, 0, 1)
+        return g
+
+    arrays, graphs = [cg.zeros(1, cg.i32) for _ in range(3)], []
+    for scale, x in zip((1, 2, 3), arrays):  # noqa: B007 - `scaled` reads it
+        graphs.append(make(x))
+    for graph, x, last in zip(graphs, arrays, (12, 6, 4)):
+        run(graph, stream)
+        assert x[0] == last
 
 
 def test_kernels_call_lambdas(stream):

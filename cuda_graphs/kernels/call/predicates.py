@@ -91,13 +91,12 @@ def of_predicate(predicate: Callable[..., Any], args: tuple[Any, ...], counter: 
         )
     name = function.__name__ if function.__name__.isidentifier() else "predicate"
     check_count(function, args)
-    function, captured = by_reference(function)
+    function, captured, constants = by_reference(function)
     given = {f"arg_{i}": annotation_of(value, f"argument {i} of {name}()") for i, value in enumerate(args)}
     taken = {each: annotation_of(value, f"{each!r} of {name}()") for each, value in captured.items()}
-    expression = f"predicate({', '.join(given)})"
-    names = {"predicate": func(function)}
-    make = functools.partial(kernel_of_expression, f"test_{name}", {**given, **taken}, expression, names)
-    return tests_of(counter, (*args, *captured.values()), make)
+    test = Predicate(f"test_{name}", tuple({**given, **taken}.items()), len(args), constants, function)
+    make = shared_kernel if test.can_be_shared() else predicate_kernel
+    return tests_of(counter, (*args, *captured.values()), functools.partial(make, test))
 
 
 def tests_of(
@@ -173,6 +172,31 @@ def guard_kernel() -> KernelFunction:
     return kernel_of_expression("test_limit", {}, "", {}, "guard")
 
 
+@dataclasses.dataclass(frozen=True)
+class Predicate:
+    """A predicate as the kernel calls it. Equal ones have the same kernel: the constants name its code, too."""
+
+    name: str
+    parameters: tuple[tuple[str, Any], ...]
+    arguments: int  # the number of the first parameters, with which the kernel calls the predicate
+    constants: tuple[Any, ...] | None
+    function: types.FunctionType = dataclasses.field(compare=False)
+
+    def can_be_shared(self) -> bool:
+        takes_values = any(isinstance(annotation, Template) for _, annotation in self.parameters)
+        return self.constants is not None and not takes_values
+
+
+def predicate_kernel(test: Predicate, kind: str) -> KernelFunction:
+    parameters = dict(test.parameters)
+    expression = f"predicate({', '.join([*parameters][: test.arguments])})"
+    return kernel_of_expression(test.name, parameters, expression, {"predicate": func(test.function)}, kind)
+
+
+# Programs that build a graph again and again load no further kernels, which would wait for running work.
+shared_kernel = functools.lru_cache(maxsize=256)(predicate_kernel)
+
+
 def kernel_of_expression(
     name: str, parameters: Mapping[str, Any], expression: str, names: Mapping[str, Any], kind: str
 ) -> KernelFunction:
@@ -228,8 +252,12 @@ def number_type(value: Any, what: str) -> ScalarType:
 # ---- names of a predicate
 
 
-def by_reference(function: types.FunctionType) -> tuple[types.FunctionType, dict[str, Any]]:
-    """Return a copy of a function with the present values of its names, and the arrays among these by parameter."""
+def by_reference(
+    function: types.FunctionType,
+) -> tuple[types.FunctionType, dict[str, Any], tuple[Any, ...] | None]:
+    """Return a copy of a function with the present values of its names, the arrays among these by parameter, and what
+    constants_of returns.
+    """
     captured: dict[str, Any] = {}
     values: dict[str, Any] = {}
     for name, _ in free_names(function, Source(function).tree):
@@ -240,7 +268,31 @@ def by_reference(function: types.FunctionType) -> tuple[types.FunctionType, dict
             parameter = f"captured_{len(captured)}"
             captured[parameter], values[path] = path_value(function, path), Captured(parameter)
     roots = dict.fromkeys(path.partition(".")[0] for path in values)
-    return copy_function(function, {root: root_value(function, root, values) for root in roots}), captured
+    copy = copy_function(function, {root: root_value(function, root, values) for root in roots})
+    return copy, captured, constants_of(copy, values)
+
+
+# Types of values that never change, and of values that their texts tell apart.
+FIXED = (types.BuiltinFunctionType, np.ufunc)
+PLAIN = (bool, int, float, str, types.NoneType, np.generic, Captured, ScalarType)
+
+
+def constants_of(function: types.FunctionType, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Return what tells the code of a predicate from that of others: its own code and all values that it uses.
+
+    None if a value may change later, such as a function of the user, which has names of its own.
+    """
+    defaults = [*enumerate(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()]
+    found = [*values.items(), *defaults, *function.__annotations__.items()]
+    keys = [(name, type(value), constant_key(value)) for name, value in found]
+    return None if any(key is None for _, _, key in keys) else (id(function.__code__), *keys)
+
+
+def constant_key(value: Any) -> str | int | None:
+    if isinstance(value, PLAIN):
+        return repr(value)
+    is_fixed = isinstance(value, FIXED) or any(value is each for each, _ in NUMBERS) or is_ours(value)
+    return id(value) if is_fixed else None  # the copy of the function keeps the value
 
 
 def captured_part(function: Callable[..., Any], path: str) -> str | None:
