@@ -65,6 +65,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def release() -> None:
+    """Drops garbage, and the code that is kept for further graphs with the same predicates."""
+    predicates = sys.modules.get("cuda_graphs.kernels.call.predicates")
+    if predicates is not None:
+        predicates.shared_kernel.cache_clear()
     gc.collect()
     keep_alive.release_finished()
     boxes.drain()
