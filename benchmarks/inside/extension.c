@@ -14,7 +14,8 @@ typedef uintptr_t Word;
 typedef int (*Function)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
 typedef struct {
-    PyObject_HEAD vectorcallfunc call;
+    PyObject ob_base;
+    vectorcallfunc call;
     Function function;
     Word words[WORDS];
 } Call;
@@ -23,9 +24,10 @@ static PyObject* make_call(PyObject* self, PyObject* const* args, size_t count, 
     (void)args, (void)count, (void)names;
     const Call* call = (const Call*)self;
     const Word* w = call->words;
-    int status = 0;
-    Py_BEGIN_ALLOW_THREADS status = call->function(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10]);
-    Py_END_ALLOW_THREADS if (status != 0) return PyErr_Format(PyExc_RuntimeError, "the driver returned %d", status);
+    PyThreadState* const thread = PyEval_SaveThread();
+    const int status = call->function(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10]);
+    PyEval_RestoreThread(thread);
+    if (status != 0) return PyErr_Format(PyExc_RuntimeError, "the driver returned %d", status);
     Py_RETURN_NONE;
 }
 
@@ -49,7 +51,8 @@ static PyObject* new_call(PyTypeObject* type, PyObject* args, PyObject* names) {
 }
 
 static PyTypeObject call_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "extension.Call",
+    .ob_base = {PyObject_HEAD_INIT(NULL) 0},
+    .tp_name = "extension.Call",
     .tp_basicsize = sizeof(Call),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(Call, call),

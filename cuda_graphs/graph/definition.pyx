@@ -182,7 +182,7 @@ cdef class GraphDef(InsertionPoint):
         living Graph (a rule of the driver). Raises GraphInstantiateError, a CUDAError and RuntimeError, which names the
         mistake in the definition.
         """
-        if (
+        if (  # no option, as nearly always
             options is None is upload_stream
             and False is auto_free_on_launch is device_launch is use_node_priority is optimize is early_edges
         ):

@@ -28,7 +28,8 @@ from .unraisable cimport report_unraisable
 cdef enum:
     FEWEST = 16  # a Past of this depth, or so many events, are never cleared
 
-cdef type Lock = type(threading.RLock())  # threading.RLock() takes three times as long, as it is a function of Python
+# threading.RLock is a function of Python, and takes three times as long.
+cdef type RLock = type(threading.RLock())
 
 cdef bint in_use = False
 cdef Py_ssize_t launches = 0
@@ -111,7 +112,7 @@ cdef Past look_up(dict pasts, uintptr_t address):
 
 cdef class LaunchQueue:
     def __cinit__(self):
-        self.order, self.running, self.stream = Lock(), deque(), 0
+        self.order, self.running, self.stream = RLock(), deque(), 0
 
     cdef int add_launch(self, const StreamHandle& stream, Py_ssize_t calls) except -1:
         global in_use, launches
