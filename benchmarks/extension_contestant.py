@@ -15,8 +15,8 @@ from timing import per_call
 class Extension:
     """The bare calls from Python (inside/extension.c), on the graphs and executables of `ours`.
 
-    A call gets the objects that the same call of `ours` gets, and does not look at them. What ours takes more is our
-    work.
+    A call gets the objects that the same call of `ours` gets, and does not look at them. The difference to the time of
+    ours is our work.
     """
 
     def __init__(self, inside: Inside) -> None:
@@ -65,9 +65,9 @@ class Extension:
 
     def launch_kernel(self, ours: Ours) -> Callable[[], float]:
         function, _, _ = self.inside.launch_kernel_arguments(ours)
-        argument = ctypes.c_uint64(ours.address)
-        arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
+        self.argument = ctypes.c_uint64(ours.address)
+        self.arguments = (ctypes.c_void_p * 1)(ctypes.addressof(self.argument))
         size = 1, 1, 1, 1, 1, 1, 0
-        words = function.value, *size, int(ours.stream.handle), ctypes.addressof(arguments), 0
+        words = function.value, *size, int(ours.stream.handle), ctypes.addressof(self.arguments), 0
         call = partial(self.call("cuLaunchKernel", *words), ours.stream, ours.config, ours.kernel, ours.data)
-        return per_call(call, 50, lambda: (ours.sync(), argument, arguments))
+        return per_call(call, 50, ours.sync)

@@ -332,7 +332,27 @@ def test_equal_predicates_share_their_kernels(stream, driver_table):
         assert x[0] == 10
 
 
-NUMBERS = (1, 1.0, True, np.float32(1), np.int8(1), 0.0, -0.0, 0.1, np.float32(0.1), 3, 3.0, math.nan)
+class Number(int):
+    def __repr__(self):
+        return "a number"
+
+
+NUMBERS = (
+    Number(1),
+    Number(3),
+    1,
+    1.0,
+    True,
+    np.float32(1),
+    np.int8(1),
+    0.0,
+    -0.0,
+    0.1,
+    np.float32(0.1),
+    3,
+    3.0,
+    math.nan,
+)
 USES_OF_A_NUMBER = {
     "sign": lambda n: lambda: 1.0 / n < 0,
     "type": lambda n: lambda: n / 2 * 2 > n // 2 * 2,
@@ -358,7 +378,7 @@ def test_shared_kernels_change_no_result(stream, use):
         assert list(results(lambda: None)) == own
 
 
-def test_a_predicate_that_calls_a_function_has_the_names_of_that_function_of_its_time(stream):
+def test_a_function_that_predicates_call_has_its_names_of_the_time_of_each_call(stream):
     scale = 1
 
     @cg.func
@@ -919,7 +939,7 @@ def relaxed(field, tol):
 
 
 @pytest.mark.parametrize("do", [False, True])
-def test_one_program_in_three_ways_gives_the_same_results_with_as_many_nodes(stream, do):
+def test_three_ways_to_write_a_program_give_equal_results_and_node_counts(stream, do):
     field, tol = np.zeros((12, 12), "f"), 1e-3
     field[0] = 1.0
     results, counts = [], []
@@ -987,7 +1007,7 @@ def grow_and_shrink(x: F1, n: I1):
                     n[1] += 1
 
 
-def test_a_loop_in_a_loop_in_three_ways_gives_the_same_results_with_as_many_nodes(stream):
+def test_three_ways_to_write_a_loop_in_a_loop_give_equal_results_and_node_counts(stream):
     results, counts = [], []
 
     def arrays():

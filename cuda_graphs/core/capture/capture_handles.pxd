@@ -4,6 +4,7 @@
 
 from libc.stddef cimport size_t
 from libcpp cimport bool as cpp_bool
+from libcpp.atomic cimport atomic
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
@@ -77,9 +78,7 @@ cdef extern from "capture.hpp" namespace "cg" nogil:
     void tie_stream(const StreamHandle& stream, CaptureBox& capture) noexcept
     void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcept
     cpp_bool may_be_captured(const StreamHandle& stream) noexcept
-    cppclass Count "std::atomic<int>":
-        int load() noexcept
-    Count active_captures
+    atomic[int] active_captures
     vector[CaptureHandle] list_active_captures() except +
 
     cppclass CaptureState:

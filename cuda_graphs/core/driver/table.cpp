@@ -90,8 +90,8 @@ std::string load_driver(const char* path) {
     serialise(filled);
     detail::table = filled;
     detail::facts = facts;
-    detail::is_usable = true;
     pthread_atfork(nullptr, nullptr, forget_driver);
+    detail::is_usable = true;
     return {};
 }
 

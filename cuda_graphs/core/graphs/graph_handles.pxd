@@ -5,6 +5,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
+from libcpp.atomic cimport atomic
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
@@ -222,10 +223,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         cpp_bool reads_addresses
         Opaque owner
     ctypedef shared_ptr[const SizeRule] SizeRuleRef
-    cppclass ThreadCount "std::atomic<int>":
-        int load() noexcept
-        void store(int count) noexcept
-    ThreadCount size_functions_running
+    atomic[int] size_functions_running
     cppclass NodeRules:
         NodeRules()
         size_t most

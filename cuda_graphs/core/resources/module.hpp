@@ -31,7 +31,7 @@ using LibraryHandle = HandleTo<LibraryBox>;
 // `image` is a cubin or a fatbin, or PTX text with its terminating NUL. `prints`: its kernels may call printf.
 LibraryHandle load_library(const void* image, bool prints);
 
-// Whether a kernel that this library loaded or borrowed may call printf.
+// Returns whether a kernel that this library loaded or borrowed may call printf.
 bool code_may_print() noexcept;
 
 // Returns the message of the JIT compiler or loader for an image that failed to load; "" when there is no message.

@@ -218,8 +218,8 @@ cdef class ExecutableKernelNode(SwitchableNode):
     def update(self, *, config=None, kernel=None, args=None):
         """Set the LaunchConfig, the Kernel and the tuple of its arguments. A disabled node stays disabled.
 
-        If an argument is None, the value that this method has set last in the Graph stays. Before that it is the value of
-        the definition's node. A new `kernel` needs `args`. A node of a kernel made by `cuda_graphs.kernel` takes the arguments of
+        An argument that is None stays as this method set it last in the Graph, and before that as it is in the definition's
+        node. A new `kernel` needs `args`. A node of a kernel made by `cuda_graphs.kernel` takes the arguments of
         a call as `args`, and all nodes of that call get them.
 
         Cluster and cooperative settings cannot change in an executable (a rule of CUDA). Raises NotImplementedError for a

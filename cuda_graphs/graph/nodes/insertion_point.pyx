@@ -465,7 +465,7 @@ cdef class InsertionPoint:
                       cuda_graphs (`cg.f32`, `cg.vec3`) or a scalar type of NumPy. The node is then an array in C order
 
         Memory of a size has an address (`dptr`) that is fixed now and is the same in every launch. An array in device memory
-        without `peer_access` gets one when somebody reads it. Until then the executable chooses it, and arrays share memory if
+        without `peer_access` gets its address when that is read. Until then the executable chooses it. Arrays share memory if
         all nodes that use one come before all nodes that use the other; `GraphDef.memory` tells the plan.
 
         Options are fields or a GraphAllocOptions. Kernels, copies and fills take the node as an argument. Memory that no

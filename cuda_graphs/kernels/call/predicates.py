@@ -272,9 +272,9 @@ def by_reference(
     return copy, captured, constants_of(copy, values)
 
 
-# Types of values that never change, and of values that their texts tell apart.
+# Types of values that never change, and of values that their texts tell apart. A subclass may have any text.
 FIXED = (types.BuiltinFunctionType, np.ufunc)
-PLAIN = (bool, int, float, str, types.NoneType, np.generic, Captured, ScalarType)
+PLAIN = {bool, int, float, str, types.NoneType, Captured, ScalarType}
 
 
 def constants_of(function: types.FunctionType, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -288,9 +288,11 @@ def constants_of(function: types.FunctionType, values: Mapping[str, Any]) -> tup
     return None if any(key is None for _, _, key in keys) else (id(function.__code__), *keys)
 
 
-def constant_key(value: Any) -> str | int | None:
-    if isinstance(value, PLAIN):
+def constant_key(value: Any) -> str | bytes | int | None:
+    if type(value) in PLAIN:
         return repr(value)
+    if isinstance(value, np.generic):  # whose text depends on np.set_printoptions
+        return value.tobytes()
     is_fixed = isinstance(value, FIXED) or any(value is each for each, _ in NUMBERS) or is_ours(value)
     return id(value) if is_fixed else None  # the copy of the function keeps the value
 
