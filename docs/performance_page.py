@@ -92,8 +92,10 @@ Loops over elements become vector loops. Where an inner loop has to keep its ord
 n-body), neighbouring iterations run side by side in the lanes of vectors, with the same bits as one by one. Bins of a
 histogram are private to a part of the loop.
 
-By both statistics cuda_graphs is slower than the fastest contestant in calls on arrays of NumPy and in first calls.
-Each call asks an array of NumPy for its layout. The first calls of this table are those of an earlier version; newer
+Calls and first calls of this table are those of an earlier version. In four runs of 2026-11-30 beside numba and
+NumPy, the call of one task took 0.78 to 1.89 us by the median and 0.78 to 0.82 in the best turns (numba 2.45 to 4.91
+and 1.67 to 1.98), and that on arrays of NumPy 1.11 to 3.29 and 1.10 to 1.16 (numba 1.75 to 4.94 and 1.69 to 4.17; the
+ufunc 1.24 to 1.31 and 1.23 to 1.28). In first calls cuda_graphs is slower than the fastest contestant here; newer
 figures follow below.
 
 Measured by `python benchmarks/kernels.py`;
