@@ -17,6 +17,7 @@ import cuda_graphs as cg
 ROOT = Path(__file__).resolve().parent.parent
 CALLS_IN_A_ROW = 10  # of a kernel of many tasks
 KERNEL_NODE_PARAMS_SIZE = 72  # of CUDA_KERNEL_NODE_PARAMS_v2 in cuda.h, CUDA 12.0
+UPDATE_RESULT_INFO_SIZE = 24  # of CUgraphExecUpdateResultInfo_v1 in cuda.h
 CAPTURE_MODE_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
 SOURCE = 'extern "C" __global__ void add_one(int* x) { x[0] += 1; }'
 
@@ -128,6 +129,32 @@ def built_of(name: str) -> Path:
     return built
 
 
+class BareGraph:
+    """A graph that bare calls made, and its executable."""
+
+    def __init__(self, driver: ctypes.CDLL) -> None:
+        self.driver, self.definition, self.executable = driver, ctypes.c_void_p(), ctypes.c_void_p()
+
+    def require(self, status: int) -> None:
+        if status:
+            raise RuntimeError(f"a bare call of the driver ended with status {status}")
+
+    def instantiate(self) -> "BareGraph":
+        made = ctypes.byref(self.executable)
+        self.require(self.driver.cuGraphInstantiateWithFlags(made, self.definition, ctypes.c_ulonglong(0)))
+        return self
+
+    def launch(self, stream: cg.Stream) -> None:
+        self.require(self.driver.cuGraphLaunch(self.executable, ctypes.c_void_p(stream.handle)))
+
+    def update(self, like: "BareGraph") -> None:
+        told = ctypes.create_string_buffer(UPDATE_RESULT_INFO_SIZE)
+        self.require(self.driver.cuGraphExecUpdate_v2(self.executable, like.definition, told))
+
+    def close(self) -> None:
+        self.require(self.driver.cuGraphExecDestroy(self.executable))
+
+
 class Inside:
     """The bare calls from C in this process (inside/loops.c), on the graphs and executables of `ours`."""
 
@@ -160,6 +187,12 @@ class Inside:
         parameters = self.kernel_node(ours)
         calls = self.driver.cuGraphCreate, self.driver.cuGraphAddKernelNode_v2, self.driver.cuGraphDestroy
         return lambda: self.loops.chains(*calls, parameters, n, max(1, 200 // n))
+
+    def chain(self, ours: Ours, n: int) -> "BareGraph":
+        graph = BareGraph(self.driver)
+        calls = self.driver.cuGraphCreate, self.driver.cuGraphAddKernelNode_v2
+        graph.require(self.loops.chain(*calls, self.kernel_node(ours), n, ctypes.byref(graph.definition)))
+        return graph
 
     def instantiate(self, ours: Ours, n: int) -> Callable[[], float]:
         last = ours.chain(n)

@@ -92,19 +92,24 @@ double changed_launches(int (*set)(void*, void*, void*), int (*launch)(void*, vo
 
 typedef int (*AddKernelNode)(void**, void*, void* const*, size_t, const void*);
 
+// Makes a graph, a chain of `n` kernel nodes. Returns the status of the first call that failed, or 0.
+int chain(int (*create)(void**, unsigned), AddKernelNode add, const void* parameters, int n, void** graph) {
+    void* node = NULL;
+    int status = create(graph, 0);
+    for (int i = 0; i < n && status == 0; ++i) {
+        void* const before = node;
+        status = add(&node, *graph, &before, i != 0, parameters);
+    }
+    return status;
+}
+
 // Microseconds a node of building `repeats` chains of `n` kernel nodes, which are destroyed after the clock was read.
 double chains(int (*create)(void**, unsigned), AddKernelNode add, int (*destroy)(void*), const void* parameters, int n,
               int repeats) {
     void* graphs[1024];
     const double start = now();
-    for (int r = 0; r < repeats; ++r) {
-        void* node = NULL;
-        if (create(&graphs[r], 0) != 0) return -1;
-        for (int i = 0; i < n; ++i) {
-            void* const before = node;
-            if (add(&node, graphs[r], &before, i != 0, parameters) != 0) return -1;
-        }
-    }
+    for (int r = 0; r < repeats; ++r)
+        if (chain(create, add, parameters, n, &graphs[r]) != 0) return -1;
     const double elapsed = now() - start;
     for (int r = 0; r < repeats; ++r) destroy(graphs[r]);
     return elapsed / repeats / n;
