@@ -44,8 +44,6 @@ from cuda_graphs.graph.nodes.places import reading_places
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 from cuda_graphs.graph.saving import save as save_definition
 
-cdef object PLAIN = GraphCompleteOptions()  # of a call without options
-
 
 cdef class GraphDef(InsertionPoint):
     """A graph definition: nodes and edges, from which executable Graphs are made.
@@ -186,7 +184,7 @@ cdef class GraphDef(InsertionPoint):
             options is None is upload_stream
             and False is auto_free_on_launch is device_launch is use_node_priority is optimize is early_edges
         ):
-            return instantiate_graph(self, PLAIN)
+            return instantiate_graph(self, None)
         keywords = {
             "auto_free_on_launch": auto_free_on_launch,
             "upload_stream": upload_stream,

@@ -14,6 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol, TextIO
 
 __all__ = ["Display", "display", "is_seen", "watch"]
@@ -103,19 +104,14 @@ def in_notebook() -> bool:
 
 def is_seen() -> bool:
     """Return True if progress on stderr has a reader: a terminal or a notebook."""
-    return in_notebook() or (sys.stderr is not None and is_terminal(sys.stderr))
-
-
-def is_terminal(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal. The last answer is kept: every instantiation asks for it."""
     global last_answer
+    stream = sys.stderr
     known, is_one = last_answer  # once: another thread may ask for another stream
-    if known() is stream:
-        return is_one
-    is_one = stream.isatty()
-    if type(stream).__weakrefoffset__:
-        last_answer = weakref.ref(stream), is_one
-    return is_one
+    if stream is None or known() is not stream:
+        is_one = stream is not None and stream.isatty()
+        if type(stream).__weakrefoffset__:
+            last_answer = weakref.ref(stream), is_one
+    return is_one or in_notebook()
 
 
 def make_display() -> Display:
@@ -147,12 +143,12 @@ waiting: list[
 ] = []  # calls that have begun, with the times at which they show themselves
 lock = threading.Lock()  # guards `waiting` and `watcher`
 watcher: threading.Thread | None = None
-# A stream, and whether it is a terminal.
+# The last stream that was asked whether it is a terminal, and its answer: every instantiation wants to know.
 last_answer: tuple[Callable[[], TextIO | None], bool] = (lambda: None, False)
 
 
-def watch(name: str, look: Look) -> None:
-    """Show a call from one second after now on until `look` returns None, if progress has a reader.
+def watch(name: str, look: Callable[..., int | None], *arguments: object) -> None:
+    """Show a call from one second after now on until `look(*arguments)` returns None, if progress has a reader.
 
     `look` runs on another thread.
     """
@@ -160,7 +156,7 @@ def watch(name: str, look: Look) -> None:
     if not is_seen():
         return
     with lock:
-        waiting.append((time.monotonic() + DELAY, name, look))
+        waiting.append((time.monotonic() + DELAY, name, partial(look, *arguments)))
         if watcher is None:
             watcher = threading.Thread(target=watch_calls, name="cuda_graphs progress", daemon=True)
             watcher.start()

@@ -243,13 +243,17 @@ void seal_owners(GraphBox& graph) noexcept {
 
 GraphLock::GraphLock(GraphBox& graph, GraphBox* other) {
     if (is_forked_child()) return;  // a forked child might wait for ever, and its driver refuses every call
-    const GilRelease released;
     first_ = std::unique_lock(graph.hierarchy->mutex, std::defer_lock);
     if (other == nullptr || other->hierarchy == graph.hierarchy) {
+        if (first_.try_lock()) return;
+        const GilRelease released;
         first_.lock();
         return;
     }
     second_ = std::unique_lock(other->hierarchy->mutex, std::defer_lock);
+    constexpr int kBothLocked = -1;
+    if (std::try_lock(first_, second_) == kBothLocked) return;
+    const GilRelease released;
     std::lock(first_, second_);
 }
 

@@ -162,7 +162,7 @@ void seal_owners(GraphBox& graph) noexcept;
 
 // Locks the hierarchies of one graph or two while a clone or an executable is made or updated from them. Such a call
 // changes the graph temporarily (node_order.hpp, DetachedOwners), and CUDA allows one thread at a time per graph.
-// Python may run under the lock and take it again. Waits without the GIL.
+// Python may run under the lock and take it again. If it waits, it does so without the GIL.
 class GraphLock {
   public:
     explicit GraphLock(GraphBox& graph, GraphBox* other = nullptr);

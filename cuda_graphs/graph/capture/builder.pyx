@@ -8,7 +8,6 @@ state. `objects/capture_ledger.pyx` reports the call that invalidated a capture.
 """
 
 import warnings
-from functools import partial
 from weakref import ref
 
 from cpython.object cimport PyObject
@@ -128,7 +127,7 @@ MODES = {
 cdef int show_if_long(GraphBuilder builder) except -1:
     from cuda_graphs.objects.progress import watch
 
-    watch("capturing a graph (calls)", partial(calls_of, ref(builder)))
+    watch("capturing a graph (calls)", calls_of, ref(builder))
     return 0
 
 

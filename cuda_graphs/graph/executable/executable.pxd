@@ -30,6 +30,7 @@ cdef class Graph:
 
     # Takes over a definition, whose places are read with the addresses of stand-ins.
     cdef int _update(self, InsertionPoint definition, GraphBox* graph) except -1
+    cdef int _read_parameters(self, const GraphExecHandle& h, GraphBox* graph) except -1
     cdef object _groups(self, InsertionPoint definition, GraphBox* graph)
     # Lets the places of a definition find this Graph.
     cdef int _note_places(self, GraphBox* graph) except -1
@@ -43,5 +44,5 @@ cdef class Graph:
     cdef int _mark_nodes(self) except -1
 
 
-# Instantiates the definition of a place. `options` is a GraphCompleteOptions.
+# Instantiates the definition of a place. `options` is a GraphCompleteOptions, or None for its defaults.
 cdef Graph instantiate_graph(InsertionPoint definition, object options)

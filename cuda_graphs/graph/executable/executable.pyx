@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graph: an executable graph."""
 
-from functools import partial
 from time import monotonic
 from weakref import ref
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t, uintptr_t
+from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
@@ -35,11 +35,13 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ParameterChanges,
     ParameterFault,
     ParameterProblem,
+    PresentParameter,
     WeakNode,
     find_unfinished,
     hierarchy_number,
     instantiate,
     launch,
+    list_parameters,
     names_nodes,
     parameters_of,
     set_parameters,
@@ -90,7 +92,7 @@ cdef class Graph:
     cdef Graph _from_handle(GraphExecHandle h, ExecutableCallbacks callbacks):
         cdef Graph self = Graph.__new__(Graph)
         self._h = h
-        self._slots, self._changes, self._guards = find_slots(h), {}, ()
+        self._changes, self._guards = {}, ()
         self._callbacks, self._loops = callbacks, LoopControl()
         self._temporaries = TemporaryMemory()
         return self
@@ -246,9 +248,8 @@ cdef class Graph:
             temporaries.use(h)
             self._note_places(graph)
         self._source = WeakNode(definition._h)
-        self._slots = find_slots(h)
         self._changes.clear()
-        self._loops.begin(h, graph)
+        self._read_parameters(h, graph)
         self._guards = guards_of(hierarchy_number(graph[0]))
         unmark_fused(self._changes)
         self._early = early
@@ -259,6 +260,14 @@ cdef class Graph:
                 self._fused.refuse_all("a parameter has a value that its nodes refuse since the last update")
         self._begin_early()
         return check_problem(problem, self._slots, {})
+
+    cdef int _read_parameters(self, const GraphExecHandle& h, GraphBox* graph) except -1:
+        """Find the named parameters and the stop words, after the executable was made or updated from the definition."""
+        cdef vector[PresentParameter] present
+        with nogil:
+            list_parameters(h, present)
+        self._slots = find_slots(present)
+        return self._loops.begin(h, present, graph)
 
     cdef object _groups(self, InsertionPoint definition, GraphBox* graph):
         """Return the sets of nodes that will share a launch after an update; all nodes as one if this is not known."""
@@ -304,8 +313,10 @@ cdef class Graph:
         return self._mark_nodes()
 
     cdef int _mark_nodes(self) except -1:
+        if self._fused is None and self._early is None:
+            return 0
         fixed = [each for each in (self._fused, self._early) if each is not None]
-        return mark_fused(self._changes, [mark for each in fixed for mark in each.marks()]) if fixed else 0
+        return mark_fused(self._changes, [mark for each in fixed for mark in each.marks()])
 
     def explain(self):
         """Return a GraphExplanation: which nodes run as one launch or begin early, which do not, and why.
@@ -571,10 +582,10 @@ cdef Graph make_graph(InsertionPoint definition, GraphBox* graph, object options
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
     cdef StreamHandle upload_to = fill_params(&params, options)
-    cdef bint optimizes = read_flag(options.optimize, "optimize")
+    cdef bint optimizes = options is not None and read_flag(options.optimize, "optimize")
     if optimizes and options.device_launch:
         raise ValueError("optimize=True and device_launch=True exclude each other: a graph that kernels launch has fixed nodes")
-    cdef bint is_early = read_flag(options.early_edges, "early_edges")
+    cdef bint is_early = options is not None and read_flag(options.early_edges, "early_edges")
     if is_early and options.device_launch:
         raise ValueError("early_edges=True and device_launch=True exclude each other: a graph that kernels launch has fixed nodes")
     check_finished(definition, graph)
@@ -582,7 +593,7 @@ cdef Graph make_graph(InsertionPoint definition, GraphBox* graph, object options
     cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
     callbacks.replace_all(callbacks.take(definition))
     cdef list running = [0]
-    watch("instantiating a graph (seconds)", partial(seconds_of, running, monotonic()))
+    watch("instantiating a graph (seconds)", seconds_of, running, monotonic())
     cdef GraphExecHandle h
     cdef EarlyEdges edges
     fused, early = None, None
@@ -604,7 +615,7 @@ cdef Graph make_graph(InsertionPoint definition, GraphBox* graph, object options
         raise_instantiate_error(definition, graph, status, &params)
     cdef Graph made = Graph._from_handle(h, callbacks)
     made._source = WeakNode(definition._h)
-    made._loops.begin(h, graph)
+    made._read_parameters(h, graph)
     made._temporaries = plan_memory(definition, made._temporaries, fused.sets() if optimizes else ())
     made._temporaries.use(h)
     made._note_places(graph)
@@ -705,6 +716,8 @@ cdef StreamHandle fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object opti
     params.flags = 0
     params.hUploadStream = NULL
     params.hErrNode_out = NULL
+    if options is None:
+        return upload_to
     if read_flag(options.auto_free_on_launch, "auto_free_on_launch"):
         params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
     if read_flag(options.device_launch, "device_launch"):

@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalHandle
-from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphExecHandle, NodeRecord, ParameterRef
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphExecHandle, NodeRecord, ParameterRef, PresentParameter
 from cuda_graphs.objects.memory.buffer cimport Buffer
 
 
@@ -17,7 +17,8 @@ cdef class LoopControl:
     cdef list counters  # (name, LoopCounter) of each loop that has both
 
     # Gives the loops of an executable a stop word, after it was made from the graph or updated from it.
-    cdef int begin(self, const GraphExecHandle& exec, GraphBox* graph) except -1
+    cdef int begin(
+        self, const GraphExecHandle& exec, const vector[PresentParameter]& present, GraphBox* graph) except -1
 
     cdef int add_counter(self, NodeRecord* loop) except -1
 

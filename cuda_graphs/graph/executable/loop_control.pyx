@@ -20,7 +20,6 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     PresentParameter,
     as_owner,
     list_loops,
-    list_parameters,
     load_node,
     set_parameters,
 )
@@ -40,23 +39,23 @@ cdef enum:
 
 
 cdef class LoopControl:
-    cdef int begin(self, const GraphExecHandle& exec, GraphBox* graph) except -1:
-        cdef vector[PresentParameter] present
+    cdef int begin(
+        self, const GraphExecHandle& exec, const vector[PresentParameter]& present, GraphBox* graph
+    ) except -1:
+        cdef vector[NodeRecord*] loops = list_loops(graph[0])
         cdef NodeRecord* loop
         cdef uint64_t handle = 0
         cdef size_t i
-        with nogil:
-            list_parameters(exec, present)
-        conditions = set()
         self.counters = []
-        for loop in list_loops(graph[0]):
+        self.parameters.clear()
+        self.unknown.clear()
+        if present.empty() and loops.empty():
+            return 0
+        conditions = set()
+        for loop in loops:
             self.add_counter(loop)
             # A loop has no metadata if their allocation failed when it was added.
             conditions.add(loop.metadata.get().condition if loop.metadata.get() != NULL else 0)
-        self.parameters.clear()
-        self.unknown.clear()
-        if present.empty() and not conditions:
-            return 0
         known = set()
         for i in range(present.size()):
             if is_stop_word(present[i].parameter, &handle) and (handle == 0 or handle in conditions):

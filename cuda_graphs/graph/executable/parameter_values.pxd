@@ -4,7 +4,13 @@ from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, ParameterChanges, ParameterProblem, ParameterRef
+from cuda_graphs.core.graphs.graph_handles cimport (
+    GraphExecHandle,
+    ParameterChanges,
+    ParameterProblem,
+    ParameterRef,
+    PresentParameter,
+)
 from cuda_graphs.objects.keyword_method cimport Arguments
 
 
@@ -24,7 +30,7 @@ cdef class Slots:
 
 
 # Returns the Slots of an executable.
-cdef Slots find_slots(const GraphExecHandle& graph)
+cdef Slots find_slots(const vector[PresentParameter]& present)
 
 # Converts the values of the parameters `names`. Raises TypeError for an unknown name, and the errors of
 # read_value.

@@ -71,14 +71,11 @@ cdef class Slots:
         return 0
 
 
-cdef Slots find_slots(const GraphExecHandle& graph):
-    cdef vector[PresentParameter] present
+cdef Slots find_slots(const vector[PresentParameter]& present):
     cdef Slot slot
     cdef Slots slots = Slots()
     cdef size_t i
     cdef bint several = has_several_devices()
-    with nogil:
-        list_parameters(graph, present)
     for i in range(present.size()):
         if is_hidden(present[i].parameter):
             continue

@@ -87,6 +87,8 @@ cdef int give_place(const GraphExecHandle& exec, object node, Buffer buffer) exc
 
 cdef TemporaryMemory plan_memory(object definition, TemporaryMemory present, object groups):
     cdef tuple plans = plans_of(definition, groups)
+    if not plans and not present.key:
+        return present
     cdef tuple key = tuple([key_of(plan) for plan in plans])
     cdef TemporaryMemory made
     if key == present.key:
