@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of a node and the memory of a graph with 10^6 kernel nodes beside one with 10^4, and beside bare calls from C.
+"""The cost of a node and the memory of a graph with 10^6 kernel nodes beside one with 10^4, and beside calls from C.
 
     python benchmarks/large_graph.py [--driver host|cuda] [--nodes 10000 1000000] [--rounds 3] [--json out.json]
 
@@ -80,6 +80,9 @@ def main() -> None:
     if arguments.one:
         print(json.dumps(one(arguments.driver, arguments.maker, arguments.one)))
         return
+    import cuda_graphs as cg
+
+    cg.use_driver(arguments.driver)
     from contestants import machine
     from statistic import cell, ratio_cell, ratios, record
     from timing import write

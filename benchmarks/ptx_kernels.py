@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The speed of CUDA C++ kernels, as PTX on the host driver, beside loops of numba.
 
-    python benchmarks/ptx_kernels.py [--peer PYTHON] [--rounds 9] [--json OUT]
+    python benchmarks/ptx_kernels.py [--peer PYTHON] [--threads N] [--rounds 9] [--json OUT]
 
-`--peer` is a Python that has numba (the environment of the peers). Rounds alternate between the two, in two processes,
-so that both meet the same machine. "cuda_graphs, fast" is a third process, with CUDA_GRAPHS_HOST_MATH=fast.
+`--peer` is a Python that has numba (the environment of the peers). `--threads` limits all contestants to that number.
+Rounds alternate between the two, in two processes, so that both meet the same machine. "cuda_graphs, fast" is a third
+process, with CUDA_GRAPHS_HOST_MATH=fast.
 
     saxpy       y = a * x + y of 16 Mi floats (64 MiB each): one thread per element; numba: a prange
     n-body      accelerations of 4096 bodies: rsqrtf, tiles of 128 bodies in shared memory, a barrier per tile; numba: a
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from statistic import Figures, ratio_cell, ratios, record
@@ -179,14 +181,15 @@ class Contestant:
         self.process.wait()
 
 
-def measured(peer_python: str | None, rounds: int) -> dict[str, dict[str, list[float]]]:
+def measured(peer_python: str | None, threads: int, rounds: int) -> dict[str, dict[str, list[float]]]:
     """Return the seconds of each round, by problem and contestant."""
+    limit = {"CUDA_GRAPHS_HOST_THREADS": str(threads)}
     contestants = {
-        OURS: Contestant(sys.executable, "ours"),
-        FAST: Contestant(sys.executable, "ours", CUDA_GRAPHS_HOST_MATH="fast"),
+        OURS: Contestant(sys.executable, "ours", **limit),
+        FAST: Contestant(sys.executable, "ours", CUDA_GRAPHS_HOST_MATH="fast", **limit),
     }
     if peer_python:
-        contestants[NUMBA] = Contestant(peer_python, "numba")
+        contestants[NUMBA] = Contestant(peer_python, "numba", NUMBA_NUM_THREADS=str(threads))
     times: dict[str, dict[str, list[float]]] = {}
     for what in ("saxpy", "n-body", *BARRIER_ROWS):
         took = times[what] = {name: [] for name in contestants if name != NUMBA or what not in BARRIER_ROWS}
@@ -198,21 +201,24 @@ def measured(peer_python: str | None, rounds: int) -> dict[str, dict[str, list[f
     return times
 
 
-def barrier_ns(seconds: float) -> float:
-    """Returns the nanoseconds that a thread needs for a barrier, times the cores."""
-    cores = min(len(os.sched_getaffinity(0)), BLOCKS)
-    return seconds * 1e9 * cores / (BARRIERS * BLOCKS * THREADS)
+def barrier_ns(seconds: float, threads: int) -> float:
+    """Returns the nanoseconds that a thread of a kernel needs for a barrier, times the threads that run the blocks."""
+    return seconds * 1e9 * min(threads, BLOCKS) / (BARRIERS * BLOCKS * THREADS)
 
 
 def milliseconds(seconds: float) -> float:
     return seconds * 1e3
 
 
-def document(times: dict[str, dict[str, list[float]]]) -> dict[str, Figures]:
+def document(times: dict[str, dict[str, list[float]]], threads: int) -> dict[str, Figures]:
     """Unit -> row -> contestant -> Record. A contestant without turns in a row is absent there."""
     found: dict[str, Figures] = {"milliseconds": {}, "barrier_ns": {}}
     for what, took in times.items():
-        unit, of = ("barrier_ns", barrier_ns) if what in BARRIER_ROWS else ("milliseconds", milliseconds)
+        unit, of = (
+            ("barrier_ns", partial(barrier_ns, threads=threads))
+            if what in BARRIER_ROWS
+            else ("milliseconds", milliseconds)
+        )
         found[unit][what] = {name: record([of(each) for each in took.get(name, [])]) for name in COLUMNS}
     return found
 
@@ -222,6 +228,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--peer", help="a Python with numba")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="of each contestant; default: all cores",
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--serve", choices=["ours", "numba"], help=argparse.SUPPRESS)
@@ -229,8 +241,8 @@ def main() -> None:
     if options.serve:
         serve({"ours": ours, "numba": numbas}[options.serve]())
         return
-    times = measured(options.peer, options.rounds)
-    found = document(times)
+    times = measured(options.peer, options.threads, options.rounds)
+    found = document(times, options.threads)
     for unit, figures in found.items():
         show("PTX kernels", figures, unit)
     for what, row in found["milliseconds"].items():

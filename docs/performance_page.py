@@ -37,10 +37,11 @@ a driver call depends on the process. "Least from Python" are the bare calls in 
 extension module that releases the GIL, makes one call, and does nothing else. The last column is cuda_graphs divided by
 cuda.core.
 
-Launches of 1000 nodes differ by a third from turn to turn, for all contestants. In six runs they took 0.03 to 1.36 us
-more than from C, and the least from Python between 0.48 less and 1.02 more. The launch of one kernel took 1.06 to
-1.11 of that from C, the least from Python 1.03 to 1.08. A node took 2.8 to 3.0 of that from C, the least 1.5 to 1.6:
-each of our calls lets other threads of Python run while the driver works, and a node is an object of Python.
+Launches of 1000 nodes differ by a third from turn to turn, for all contestants. In seven runs they took 0.03 to 1.36 us
+more than from C, and the least from Python between 0.48 less and 1.02 more. In 18 runs the launch of one kernel took
+1.06 to 1.14 of that from C (at most 1.08 in six of them), the least from Python 1.03 to 1.09. A node took 2.8 to 3.1 of
+that from C, the least 1.5 to 1.8. Each of our calls lets other threads of Python run while the driver works, and a node
+is an object of Python.
 
 """
 
@@ -57,6 +58,21 @@ is proportional to the number of nodes. The exponent is fitted from 1000 nodes o
 ![Cost of building, instantiating, updating, launching and reading graphs over their size](figures/growth.svg)
 
 Measured and drawn by `python benchmarks/growth.py --driver cuda --draw growth.svg`.
+
+A chain of a million kernels beside one of 10,000: nanoseconds of the processor for a node, and MiB. Each chain has a
+process of its own. {large_h200_machine}.
+
+{large_h200}
+
+The same on the host driver, on the 16 cores of that machine:
+
+{large_host}
+
+On two cores of an AMD EPYC the host driver took 3.7 to 5.0 times as long for a node of the large chain at
+`instantiate`. There the small chain gets memory that the process has used before, and the large one new pages, which
+take 1.9 us each. With new pages for both it took 1.5 to 1.7 times as long.
+
+Measured by `python benchmarks/large_graph.py`.
 
 ## Kernels on a GPU
 
@@ -162,7 +178,12 @@ With [`CUDA_GRAPHS_HOST_MATH=fast`](environment.md) quotients and roots are oper
 other cores (Intel Xeon), with much other work, n-body took 105 (72) ms so, 196 (161) ms with the bits of a GPU, and
 148 (103) ms in numba.
 
-Measured by `python benchmarks/ptx_kernels.py`;
+The same on the 16 cores of a machine with an H200, with numba 0.68.0: milliseconds with one thread and with 16. The
+last column is the speed-up of the row divided by that of numba.
+
+{ptx_threads}
+
+Measured by `python benchmarks/ptx_kernels.py`, with `--threads 1` and `--threads 16`;
 [what is inside the clock](../benchmarks/README.md#ptx_kernelspy-kernels-of-cuda-c-on-the-host-driver).
 """
 
@@ -252,6 +273,7 @@ def performance_page() -> str:
         whole_programs="\n\n".join(
             whole_programs(name, title) for name, title in RUNS.items() if is_taken(name)
         ),
+        **large_graphs(),
         **first_calls(),
         **host_driver(),
     )
@@ -355,6 +377,31 @@ def first_calls() -> dict[str, object]:
     return {"compile_machine": found["machine"], "compile": first_calls_table(found["figures"])}
 
 
+def large_graphs() -> dict[str, object]:
+    h200, host = read("large_graph_h200"), read("large_graph_host")
+    return {
+        "large_h200_machine": h200["machine"],
+        "large_h200": large_graph_table(h200["figures"]),
+        "large_host": large_graph_table(host["figures"]),
+    }
+
+
+def large_graph_table(figures: dict[str, Figures]) -> str:
+    """Return a table with one line per step."""
+    few, many, bare = f"{OURS}, 10000 nodes", f"{OURS}, 1000000 nodes", "C, 1000000 nodes"
+    lines = [
+        [
+            step,
+            *(cell(row[name], 0) for name in (few, many)),
+            "-" if step == "MiB" else ratio_cell(ratios(row[many], row[few])),
+            cell(row[bare], 0),
+            ratio_cell(ratios(row[many], row[bare])),
+        ]
+        for step, row in figures.items()
+    ]
+    return markdown(["step", "10^4 nodes", "10^6 nodes", "10^6 / 10^4", "10^6 from C", "ours / C"], lines)
+
+
 def first_calls_table(figures: dict[str, Figures]) -> str:
     """Return a table with two lines per row: CPU time and elapsed time."""
     peers = ("Quadrants", "Warp")
@@ -376,6 +423,7 @@ def host_driver() -> dict[str, object]:
         "rounds": loading["rounds"],
         "loading": loading_table(loading["modules"]),
         "ptx_kernels": ptx_kernels_table(kernels),
+        "ptx_threads": speed_up_table(read("ptx_kernels_1_thread"), read("ptx_kernels_16_threads")),
     }
 
 
@@ -398,6 +446,27 @@ def ptx_kernels_table(document: dict[str, Figures]) -> str:
         for compared in [ratios(row["numba"], row[OURS])]
     ]
     return markdown(["row", OURS, "numba", "numba / ours"], lines)
+
+
+def speed_up_table(one: dict[str, Figures], many: dict[str, Figures]) -> str:
+    """Return a table of the milliseconds with one thread and with many."""
+    lines = []
+    for title, row in one["milliseconds"].items():
+        many_row = many["milliseconds"][title]
+        speed_ups = {name: ratios(each, many_row[name]) for name, each in row.items()}
+        for name, each in row.items():
+            beside = {key: speed_ups[name][key] / speed_ups["numba"][key] for key in speed_ups[name]}
+            shown = "-" if name == "numba" else ratio_cell(beside)
+            lines.append(
+                [
+                    f"{title}, {name}",
+                    cell(each, 1),
+                    cell(many_row[name], 1),
+                    ratio_cell(speed_ups[name]),
+                    shown,
+                ]
+            )
+    return markdown(["row", "1 thread", "16 threads", "speed-up", "speed-up / numba's"], lines)
 
 
 def main() -> None:
