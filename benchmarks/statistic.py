@@ -130,5 +130,9 @@ def ratio_cell(compared: ByStatistic) -> str:
     """Returns "ratio of medians (ratio of best turns)", with `~` where they name different winners."""
     if all(each is None for each in compared.values()):
         return ABSENT
-    shown = f"{number(compared['median'])} ({number(compared['best'])})"
-    return f"{shown} {UNDECIDED}" if undecided(compared) else shown
+    return f"{factor(compared)} {UNDECIDED}" if undecided(compared) else factor(compared)
+
+
+def factor(compared: ByStatistic) -> str:
+    """Returns a ratio as ratio_cell does, for one that names no winner."""
+    return f"{number(compared['median'])} ({number(compared['best'])})"

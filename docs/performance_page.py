@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.programs import PROGRAMS
-from benchmarks.statistic import Figures, best_other, cell, number, ratio_cell, ratios, undecided, value
+from benchmarks.statistic import (
+    Figures,
+    best_other,
+    cell,
+    factor,
+    number,
+    ratio_cell,
+    ratios,
+    undecided,
+    value,
+)
 from docs.figures_text import LEGEND, absent, markdown
 
 HERE = Path(__file__).parent
@@ -393,7 +403,7 @@ def large_graph_table(figures: dict[str, Figures]) -> str:
         [
             step,
             *(cell(row[name], 0) for name in (few, many)),
-            "-" if step == "MiB" else ratio_cell(ratios(row[many], row[few])),
+            "-" if step == "MiB" else factor(ratios(row[many], row[few])),
             cell(row[bare], 0),
             ratio_cell(ratios(row[many], row[bare])),
         ]
@@ -462,7 +472,7 @@ def speed_up_table(one: dict[str, Figures], many: dict[str, Figures]) -> str:
                     f"{title}, {name}",
                     cell(each, 1),
                     cell(many_row[name], 1),
-                    ratio_cell(speed_ups[name]),
+                    factor(speed_ups[name]),
                     shown,
                 ]
             )

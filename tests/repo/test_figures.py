@@ -14,7 +14,8 @@ from benchmarks import statistic
 from benchmarks.statistic import best_other, cell, faster, ratio_cell, ratios, record, spread, values, verdict
 
 FILES = ["graph_calls", "growth", "kernels_h200", "kernels_host", "graph_kernels_h200", "graph_kernels_host"]
-FILES += ["compile", "gradients_h200", "gradients_host", "loading", "ptx_kernels"]
+FILES += ["compile", "gradients_h200", "gradients_host", "loading", "ptx_kernels", "ptx_kernels_1_thread"]
+FILES += ["ptx_kernels_16_threads", "large_graph_h200", "large_graph_host"]
 
 
 def only(median, best):
@@ -121,6 +122,21 @@ def test_committed_statistics_are_those_of_the_committed_turns(tree, file):
             assert one["best"] <= one["median"]
 
 
+def times_left(tree):
+    """Each row of the table of speed-ups, with the part of its time that remains with 16 threads, and that of numba."""
+    one, many = (
+        json.loads((tree.root / f"docs/figures/ptx_kernels_{threads}.json").read_text())["milliseconds"]
+        for threads in ("1_thread", "16_threads")
+    )
+    for title, row in one.items():
+        left = {
+            name: {of: many[title][name][of] / taken[of] for of in ("median", "best")}
+            for name, taken in row.items()
+        }
+        for name in ("cuda_graphs", "cuda_graphs, fast"):
+            yield f"{title}, {name}", {name: left[name], "numba": left["numba"]}
+
+
 def test_rows_whose_winner_flips_are_marked_on_the_page(tree):
     page = (tree.root / "docs/performance.md").read_text()
     flipped = []
@@ -133,6 +149,11 @@ def test_rows_whose_winner_flips_are_marked_on_the_page(tree):
         rows.append((row, {name: found[name] for name in ("cuda_graphs", "cuda.core")}))
     for clock, name in (("cpu", "CPU time"), ("elapsed", "elapsed")):
         rows += [(f"{row}, {name}", found) for row, found in read["compile"][clock].items()]
+    for file in ("large_graph_h200", "large_graph_host"):
+        steps = json.loads((tree.root / f"docs/figures/{file}.json").read_text())["figures"]
+        contestants = ("cuda_graphs, 1000000 nodes", "C, 1000000 nodes")
+        rows += [(step, {name: found[name] for name in contestants}) for step, found in steps.items()]
+    rows += list(times_left(tree))
     for row, found in rows:
         ours, *others = found.values()
         by_median, by_best = (
