@@ -58,9 +58,9 @@ WARNINGS = ["-Wall", "-Wextra", *(["-Werror"] if (ROOT / ".git").exists() else [
 COMMON = ["-std=c++17", "-g0"]
 CUSTOM = shlex.split(os.environ.get("CUDA_GRAPHS_CXXFLAGS", ""))
 OURS = [*COMMON, "-O2", *WARNINGS, "-Wsign-conversion", *CUSTOM]
-# Code that Cython writes spends its time in calls of Python and of our libraries. Neither -O2 nor a place apart for the
-# code of errors (__Pyx_AddTraceback as a cold function) changed a launch or a node on an H200 by more than the noise.
-# -O2 takes half as long again to compile. The scaffolding of Cython does not pass all of -Wextra.
+# Code that Cython writes spends its time in calls of Python and of our libraries. Neither -O2 nor a section of its own
+# for the code of errors (__Pyx_AddTraceback as a cold function) changed a launch or a node on an H200 by more than the
+# noise. -O2 takes half as long again to compile. The scaffolding of Cython does not pass all of -Wextra.
 GENERATED = [
     *COMMON,
     "-O1",

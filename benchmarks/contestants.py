@@ -148,11 +148,14 @@ class BareGraph:
         self.require(self.driver.cuGraphLaunch(self.executable, ctypes.c_void_p(stream.handle)))
 
     def update(self, like: "BareGraph") -> None:
-        told = ctypes.create_string_buffer(UPDATE_RESULT_INFO_SIZE)
-        self.require(self.driver.cuGraphExecUpdate_v2(self.executable, like.definition, told))
+        result_info = ctypes.create_string_buffer(UPDATE_RESULT_INFO_SIZE)
+        self.require(self.driver.cuGraphExecUpdate_v2(self.executable, like.definition, result_info))
 
     def close(self) -> None:
         self.require(self.driver.cuGraphExecDestroy(self.executable))
+
+    def __del__(self) -> None:
+        self.driver.cuGraphDestroy(self.definition)
 
 
 class Inside:

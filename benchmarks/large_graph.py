@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cost of a node and the memory of a graph with 10^6 kernel nodes beside one with 10^4, and beside calls from C.
 
-    python benchmarks/large_graph.py [--driver host|cuda] [--nodes 10000 1000000] [--rounds 3] [--json out.json]
+    python benchmarks/large_graph.py [--driver host|cuda] [--nodes 10000 1000000] [--rounds 5] [--json out.json]
 
-Each turn is a process of its own, and the sizes take turns. The times are CPU time of all threads of the process for a
-node, without the first 1,000 nodes of the process. The memory is what the process has in addition to that before.
+Each turn is a process of its own, and the makers and sizes take turns. The times are CPU time of all threads of the
+process, in nanoseconds for a node, without the first 1,000 nodes of the process. The memory is what the process has in
+addition to that before. "all steps" is the sum of the times.
 """
 
 import argparse
@@ -18,9 +19,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from statistic import Record, ratio_cell, ratios, record, values, verdict
+from timing import show, write
+
 SIZES = (10_000, 1_000_000)
 OURS, BARE = MAKERS = "cuda_graphs", "C"
-BARS = {"cost of a node": 1.3, "MiB on the host driver": 2048, "memory on libcuda beside C": 1.2}
+MEMORY = "MiB"  # the row that is no time
+COST_BAR = 1.3  # of a node of the larger graph beside one of the smaller
+HOST_MEMORY_BAR = 2048.0  # MiB, of the larger graph on the host driver
+CUDA_MEMORY_BAR = 1.2  # of the larger graph on a GPU, beside the one from C
 
 
 def memory() -> float:
@@ -34,11 +41,14 @@ def one(driver: str, maker: str, nodes: int) -> dict[str, float]:
     import cuda_graphs as cg
 
     cg.use_driver(driver)
-    from contestants import Inside, Ours
+    from contestants import BareGraph, Inside, Ours
 
     rig = Ours()
-    inside = Inside(cg.driver_info().path)
-    build = {OURS: lambda n: rig.chain(n).graph, BARE: lambda n: inside.chain(rig, n)}[maker]
+    inside = Inside(cg.driver_info().path) if maker == BARE else None
+
+    def build(n: int) -> cg.GraphDef | BareGraph:
+        return rig.chain(n).graph if inside is None else inside.chain(rig, n)
+
     first = build(1000).instantiate()
     first.launch(rig.stream)
     rig.sync()
@@ -62,17 +72,56 @@ def one(driver: str, maker: str, nodes: int) -> dict[str, float]:
     timed("first launch", launch)
     timed("launch", launch)
     timed("update", lambda: executable.update(graph))
-    found["MiB"] = memory() - before
+    found[MEMORY] = memory() - before
     timed("close", executable.close)
-    found["all steps"] = sum(each for name, each in found.items() if name != "MiB")
+    found["all steps"] = sum(each for name, each in found.items() if name != MEMORY)
     return found
+
+
+def take_turns(driver: str, sizes: tuple[int, int], rounds: int) -> dict[str, dict[str, Record]]:
+    """Return the Record of each row, by maker and size."""
+    command = [sys.executable, __file__, "--driver", driver]
+    turns: dict[str, list[dict[str, float]]] = {}
+    for _ in range(rounds):
+        for nodes in sizes:
+            for maker in MAKERS:
+                output = subprocess.check_output([*command, "--maker", maker, "--one", str(nodes)], text=True)
+                turns.setdefault(place(maker, nodes), []).append(json.loads(output))
+    rows = next(iter(turns.values()))[0]
+    return {
+        row: {where: record([turn[row] for turn in taken]) for where, taken in turns.items()} for row in rows
+    }
+
+
+def place(maker: str, nodes: int) -> str:
+    return f"{maker}, {nodes} nodes"
+
+
+def bar_lines(figures: dict[str, dict[str, Record]], sizes: tuple[int, int], is_host: bool) -> list[str]:
+    """Return a line for each bar."""
+    few, many, bare = place(OURS, sizes[0]), place(OURS, sizes[1]), place(BARE, sizes[1])
+    costs = {row: ratios(found[many], found[few]) for row, found in figures.items() if row != MEMORY}
+    lines = [
+        f"bar: {row}, {many} beside {few}: <= {COST_BAR}: {ratio_cell(cost)}, {verdict(cost, COST_BAR)}"
+        for row, cost in costs.items()
+    ]
+    found = figures[MEMORY]
+    if is_host:
+        used = values(found[many])
+        return [*lines, f"bar: {MEMORY}, {many}: <= {HOST_MEMORY_BAR}: {verdict(used, HOST_MEMORY_BAR)}"]
+    beside = ratios(found[many], found[bare])
+    said = verdict(beside, CUDA_MEMORY_BAR)
+    return [
+        *lines,
+        f"bar: {MEMORY}, {many} beside {bare}: <= {CUDA_MEMORY_BAR}: {ratio_cell(beside)}, {said}",
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--driver", default="auto", choices=("auto", "cuda", "host"))
-    parser.add_argument("--nodes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--nodes", type=int, nargs=2, default=SIZES, metavar=("FEW", "MANY"))
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--one", type=int, help="measure one graph in this process, and print JSON")
     parser.add_argument("--maker", default=OURS, choices=MAKERS, help="who makes that graph")
@@ -84,41 +133,12 @@ def main() -> None:
 
     cg.use_driver(arguments.driver)
     from contestants import machine
-    from statistic import cell, ratio_cell, ratios, record
-    from timing import write
 
-    turns: dict[tuple[str, int], list[dict[str, float]]] = {
-        (maker, nodes): [] for nodes in arguments.nodes for maker in MAKERS
-    }
-    for _ in range(arguments.rounds):
-        for (maker, nodes), taken in turns.items():
-            command = [
-                sys.executable,
-                __file__,
-                "--driver",
-                arguments.driver,
-                "--maker",
-                maker,
-                "--one",
-                str(nodes),
-            ]
-            taken.append(
-                json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-            )
-    few, *_, many = arguments.nodes
-    figures = {}
-    for name in next(iter(turns.values()))[0]:
-        row = {place: record([turn[name] for turn in taken]) for place, taken in turns.items()}
-        figures[name] = {f"{maker}, {nodes} nodes": each for (maker, nodes), each in row.items()}
-        print(f"{name} ({'MiB' if name == 'MiB' else 'ns a node'})")
-        for place, each in figures[name].items():
-            print(f"    {place}: {cell(each)}")
-        print(f"    {OURS}, {many} nodes beside {few}: {ratio_cell(ratios(row[OURS, many], row[OURS, few]))}")
-        print(
-            f"    {many} nodes, {OURS} beside {BARE}: {ratio_cell(ratios(row[OURS, many], row[BARE, many]))}"
-        )
-    print(f"bars: {BARS}")
-    write(arguments.json, {"machine": machine(), "figures": figures, "bars": BARS})
+    sizes = (min(arguments.nodes), max(arguments.nodes))
+    figures = take_turns(arguments.driver, sizes, arguments.rounds)
+    show("Large graphs", figures, "nanoseconds a node, MiB")
+    print(*bar_lines(figures, sizes, cg.driver_info().kind == "host"), sep="\n")
+    write(arguments.json, {"machine": machine(), "figures": figures})
 
 
 if __name__ == "__main__":

@@ -5,14 +5,14 @@
     python benchmarks/ptx_kernels.py [--peer PYTHON] [--threads N] [--rounds 9] [--json OUT]
 
 `--peer` is a Python that has numba (the environment of the peers). `--threads` limits all contestants to that number.
-Rounds alternate between the two, in two processes, so that both meet the same machine. "cuda_graphs, fast" is a third
-process, with CUDA_GRAPHS_HOST_MATH=fast.
+Rounds alternate between all contestants, each in its own process, so that they meet the same machine. "cuda_graphs,
+fast" has CUDA_GRAPHS_HOST_MATH=fast.
 
     saxpy       y = a * x + y of 16 Mi floats (64 MiB each): one thread per element; numba: a prange
     n-body      accelerations of 4096 bodies: rsqrtf, tiles of 128 bodies in shared memory, a barrier per tile; numba: a
                 prange of plain loops, fastmath off
     barrier     1000 times __syncthreads(), 64 blocks of 256 threads: nanoseconds per thread and barrier, times the
-                cores; also in a kernel that contains a warp instruction, __shfl_sync()
+                threads of the CPU; also in a kernel that contains a warp instruction, __shfl_sync()
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def measured(peer_python: str | None, threads: int, rounds: int) -> dict[str, di
 
 
 def barrier_ns(seconds: float, threads: int) -> float:
-    """Returns the nanoseconds that a thread of a kernel needs for a barrier, times the threads that run the blocks."""
+    """Returns the nanoseconds that a thread of a kernel needs for a barrier, times the CPU threads that run blocks."""
     return seconds * 1e9 * min(threads, BLOCKS) / (BARRIERS * BLOCKS * THREADS)
 
 
@@ -241,6 +241,8 @@ def main() -> None:
     if options.serve:
         serve({"ours": ours, "numba": numbas}[options.serve]())
         return
+    if options.threads < 1:
+        parser.error("--threads needs at least 1")
     times = measured(options.peer, options.threads, options.rounds)
     found = document(times, options.threads)
     for unit, figures in found.items():
@@ -248,7 +250,7 @@ def main() -> None:
     for what, row in found["milliseconds"].items():
         for name in (OURS, FAST):
             print(f"speed, numba / {name}: {what}: {ratio_cell(ratios(row[NUMBA], row[name]))}")
-    write(options.json, found)
+    write(options.json, {"threads": options.threads, **found})
 
 
 if __name__ == "__main__":

@@ -108,10 +108,18 @@ def is_seen() -> bool:
     stream = sys.stderr
     known, is_one = last_answer  # once: another thread may ask for another stream
     if stream is None or known() is not stream:
-        is_one = stream is not None and stream.isatty()
+        is_one = is_terminal(stream)
         if type(stream).__weakrefoffset__:
             last_answer = weakref.ref(stream), is_one
     return is_one or in_notebook()
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal. One that is closed, or cannot tell, is none."""
+    try:
+        return stream is not None and stream.isatty()
+    except (AttributeError, ValueError):
+        return False
 
 
 def make_display() -> Display:

@@ -197,6 +197,30 @@ def test_threads_instantiate_one_definition_at_once(kernels, pinned, device):
     assert x.tolist() == [THREADS * ROUNDS] * 2
 
 
+def test_threads_update_from_the_definition_of_each_other(kernels, pinned, device):
+    """An update locks the definitions of the Graph and of its argument, here in opposite orders."""
+    x = pinned([0, 0])
+    definitions = [cg.GraphDef(), cg.GraphDef()]
+    for i, definition in enumerate(definitions):
+        definition.launch(ONE, kernels.tally, x[i:].ctypes.data)
+    graphs = [definition.instantiate() for definition in definitions]
+
+    def updating(graph, other):
+        def work():
+            own = cg.Device(0).create_stream()
+            for _ in range(ROUNDS):
+                graph.update(other)
+                graph.launch(own)
+
+        return work
+
+    side_by_side(
+        *(updating(graph, other) for graph, other in zip(graphs, reversed(definitions), strict=True))
+    )
+    device.sync()
+    assert x.tolist() == [ROUNDS] * 2
+
+
 def test_executables_end_beside_whatever_is_done_with_their_definition(kernels, pinned, device):
     """Also beside one another: libcuda ties all of them to the definition (docs/design/2026-11-serial-calls.md)."""
     x, g = pinned([0]), cg.GraphDef()

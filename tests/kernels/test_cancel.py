@@ -226,7 +226,7 @@ def test_a_thread_without_a_current_device_may_cancel(x, goes_on, stream):
 
 
 def test_loops_are_built_beside_a_loop_that_runs(x, goes_on, stream, device):
-    """A free of device memory would wait for the loop. On a GPU a load does, as of the kernels of a new predicate."""
+    """A free of device memory would wait for the loop. On a GPU the load of a kernel does, so all are loaded before."""
     definitions, done = [], threading.Event()
     flag = cg.zeros(1, cg.i32)
     conditions = flag, lambda: flag[0] > 0

@@ -149,6 +149,17 @@ def test_a_long_instantiation_shows_its_seconds(seen, stream, monkeypatch):
     assert seen[-1] == "closed"
 
 
+def test_an_instantiation_that_fails_shows_nothing_more(seen, monkeypatch):
+    def fail(*_):
+        assert wait_until(lambda: seen)  # while it is shown
+        raise ArithmeticError
+
+    monkeypatch.setattr("cuda_graphs.graph.executable.fused_nodes.FusedNodes.find", fail)
+    with pytest.raises(ArithmeticError):
+        cg.GraphDef().instantiate(optimize=True)
+    assert wait_until(lambda: seen[-1] == "closed")
+
+
 def test_a_long_capture_shows_its_calls(seen, stream):
     with stream.create_graph_builder() as builder:
         for _ in range(5):
@@ -234,6 +245,15 @@ def test_a_stream_is_asked_once_whether_it_is_a_terminal(monkeypatch):
         monkeypatch.setattr(sys, "stderr", stream)
         assert [progress.is_seen() for _ in range(3)] == [expected] * 3
     assert terminal.asked == file.asked == 1
+
+
+def test_a_stream_that_cannot_tell_is_no_terminal(monkeypatch):
+    closed = io.StringIO()
+    closed.close()
+    for stream in (closed, types.SimpleNamespace(write=print)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        cg.GraphDef().instantiate()
+        assert not progress.is_seen()
 
 
 def test_notebooks_get_the_bars_of_tqdm(monkeypatch):

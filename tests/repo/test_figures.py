@@ -15,7 +15,8 @@ from benchmarks.statistic import best_other, cell, faster, ratio_cell, ratios, r
 
 FILES = ["graph_calls", "growth", "kernels_h200", "kernels_host", "graph_kernels_h200", "graph_kernels_host"]
 FILES += ["compile", "gradients_h200", "gradients_host", "loading", "ptx_kernels", "ptx_kernels_1_thread"]
-FILES += ["ptx_kernels_16_threads", "large_graph_h200", "large_graph_host"]
+LARGE_GRAPHS = ["large_graph_h200", "large_graph_host_16_cores", "large_graph_host_2_cores"]
+FILES += ["ptx_kernels_16_threads", *LARGE_GRAPHS]
 
 
 def only(median, best):
@@ -149,7 +150,7 @@ def test_rows_whose_winner_flips_are_marked_on_the_page(tree):
         rows.append((row, {name: found[name] for name in ("cuda_graphs", "cuda.core")}))
     for clock, name in (("cpu", "CPU time"), ("elapsed", "elapsed")):
         rows += [(f"{row}, {name}", found) for row, found in read["compile"][clock].items()]
-    for file in ("large_graph_h200", "large_graph_host"):
+    for file in LARGE_GRAPHS:
         steps = json.loads((tree.root / f"docs/figures/{file}.json").read_text())["figures"]
         contestants = ("cuda_graphs, 1000000 nodes", "C, 1000000 nodes")
         rows += [(step, {name: found[name] for name in contestants}) for step, found in steps.items()]

@@ -248,8 +248,8 @@ cdef class Graph:
             temporaries.use(h)
             self._note_places(graph)
         self._source = WeakNode(definition._h)
-        self._changes.clear()
         self._read_parameters(h, graph)
+        self._changes.clear()
         self._guards = guards_of(hierarchy_number(graph[0]))
         unmark_fused(self._changes)
         self._early = early
@@ -592,22 +592,22 @@ cdef Graph make_graph(InsertionPoint definition, GraphBox* graph, object options
     settle_all(graph, True)
     cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
     callbacks.replace_all(callbacks.take(definition))
-    cdef list running = [0]
-    watch("instantiating a graph (seconds)", seconds_of, running, monotonic())
     cdef GraphExecHandle h
     cdef EarlyEdges edges
+    cdef list running = [0]
     fused, early = None, None
-    if optimizes:
-        from .fused_nodes import FusedNodes
-
-        fused = FusedNodes()
-        fused.find(definition)
-    if is_early:
-        from .early_nodes import EarlyNodes
-
-        early = EarlyNodes(definition, None, fused.nodes() if optimizes else ())
-        add_edges_of(early, edges)
+    watch("instantiating a graph (seconds)", seconds_of, running, monotonic())
     try:
+        if optimizes:
+            from .fused_nodes import FusedNodes
+
+            fused = FusedNodes()
+            fused.find(definition)
+        if is_early:
+            from .early_nodes import EarlyNodes
+
+            early = EarlyNodes(definition, None, fused.nodes() if optimizes else ())
+            add_edges_of(early, edges)
         h = instantiate(definition._h, &params, upload_to, &status, &edges)
     finally:
         running.clear()
