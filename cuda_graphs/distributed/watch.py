@@ -77,7 +77,7 @@ def add(health: Health, rank: int, process: int) -> None:
     try:
         fd = os.pidfd_open(process)
     except ProcessLookupError:  # it has ended since it told its identity
-        health.fail(text_of(rank, process))
+        tell_and_fail(health, text_of(rank, process))
         return
     with _lock:
         _watched[fd] = weakref.ref(health, lambda _: drop(fd)), rank, process
@@ -140,13 +140,21 @@ def look_at_rank(fd: int) -> None:
     found = _watched.get(fd)
     health = None if found is None else found[0]()
     if found is not None and health is not None and has_ended(fd):
-        wait_for_calls(health)
-        health.fail(text_of(*found[1:]))
+        tell_and_fail(health, text_of(*found[1:]))
         drop(fd)
 
 
+def tell_and_fail(health: Health, reason: str) -> None:
+    """Let a communicator fail. Rank 0 tells the others first: they would take its own end for the reason."""
+    for known, link in list(_links.values()):
+        if known() is health and link.tells:
+            link.tell(reason)
+    wait_for_calls(health)
+    health.fail(reason)
+
+
 def look_at_link(fd: int) -> None:
-    """Let the communicator of a connection fail if a rank has ended. Rank 0 tells the others first."""
+    """Let the communicator of a connection fail if a rank has ended."""
     found = _links.get(fd)
     health = None if found is None else found[0]()
     if found is None or health is None:
@@ -155,11 +163,7 @@ def look_at_link(fd: int) -> None:
     if _links.get(fd) is not found:  # another thread has closed it
         return
     if reason is not None:
-        for known, link in list(_links.values()):
-            if known() is health and link.tells:
-                link.tell(reason)
-        wait_for_calls(health)
-        health.fail(reason)
+        tell_and_fail(health, reason)
     if found[1].is_over:
         drop_link(fd)
 

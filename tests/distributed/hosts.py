@@ -82,7 +82,7 @@ def forked(comm):
             time.sleep(2 * LIMIT_S)
         os._exit(0)
     text = raised(cg.distributed.RankError, until_an_error, comm)
-    assert text.startswith(f"rank {comm.size - 1} has ended (process ")
+    assert text.startswith(f"rank {comm.size - 1} has ended (process "), text
 
 
 def unreachable(comm):

@@ -7,11 +7,13 @@ The ranks are processes of this machine that take themselves for ranks of two ho
 
 import logging
 import socket
+import subprocess
 import threading
 
 import pytest
 
-from cuda_graphs.distributed import links
+from cuda_graphs.distributed import links, watch
+from cuda_graphs.distributed.health import Health
 from tests.distributed.ranks import run
 from tests.distributed.test_deaths import HYDRA, ranks_here
 
@@ -76,10 +78,24 @@ def pair():
     return links.Link(ours, 1, 4712, True), links.Link(theirs, 0, 4711, False)
 
 
+def test_rank_0_tells_other_hosts_of_an_end_on_its_own_host():
+    """It may end soon itself, and they would take that for the reason."""
+    health, (ours, theirs) = Health(), pair()
+    with subprocess.Popen(["sleep", "60"]) as child:
+        watch.add_link(health, ours)
+        watch.add(health, 2, child.pid)
+        watch.start_thread()
+        child.kill()
+        wait_for(theirs)
+        assert theirs.find_reason().startswith(f"rank 2 has ended (process {child.pid})")
+        watch.unwatch(health)
+    theirs.forget()
+
+
 def wait_for(link):
     """Wait until something has come."""
     with link._socket.dup() as copy:
-        copy.setblocking(True)
+        copy.settimeout(LIMIT_S)
         copy.recv(1, socket.MSG_PEEK)
 
 
