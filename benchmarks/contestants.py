@@ -191,7 +191,7 @@ class Inside:
         calls = self.driver.cuGraphCreate, self.driver.cuGraphAddKernelNode_v2, self.driver.cuGraphDestroy
         return lambda: self.loops.chains(*calls, parameters, n, max(1, 200 // n))
 
-    def chain(self, ours: Ours, n: int) -> "BareGraph":
+    def chain(self, ours: Ours, n: int) -> BareGraph:
         graph = BareGraph(self.driver)
         calls = self.driver.cuGraphCreate, self.driver.cuGraphAddKernelNode_v2
         graph.require(self.loops.chain(*calls, self.kernel_node(ours), n, ctypes.byref(graph.definition)))

@@ -68,7 +68,7 @@ def one(driver: str, maker: str, nodes: int) -> dict[str, float]:
         rig.sync()
 
     graph = timed("build", lambda: build(nodes))
-    executable = timed("instantiate", lambda: graph.instantiate())
+    executable = timed("instantiate", graph.instantiate)
     timed("first launch", launch)
     timed("launch", launch)
     timed("update", lambda: executable.update(graph))

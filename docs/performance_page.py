@@ -71,14 +71,14 @@ Measured and drawn by `python benchmarks/growth.py --driver cuda --draw growth.s
 
 A chain of a million kernels beside one of 10,000: CPU time of all threads in nanoseconds for a node, and the memory
 that the process takes in addition. Each chain is made once, in a process of its own, so a node takes longer than in
-the table above, whose graphs use the memory of the graphs before them again. The machine is a slower one, too. "All
+the table above, whose graphs use the memory of the graphs before them again. The machine is slower, too. "All
 steps" is the sum of the times.
 
 {large_h200_machine}, two turns:
 
 {large_h200}
 
-The host driver on the 16 cores of that machine, two turns:
+The host driver on the 16 cores of another machine with an H200, two turns:
 
 {large_host}
 
@@ -86,9 +86,8 @@ The host driver on two cores of an AMD EPYC, {large_host_2_rounds} turns:
 
 {large_host_2}
 
-There the small chain gets memory at `instantiate` that the process used before, for the compiler, and the large one
-gets new pages from the system. That is about half of the difference: a second executable of the small chain, with new
-pages, took 213 to 223 ns for a node.
+There the small chain gets memory at `instantiate` that the process used before, and the large one gets new pages from
+the system. This explains a part of the difference.
 
 Measured by `python benchmarks/large_graph.py`.
 

@@ -115,7 +115,7 @@ def is_seen() -> bool:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Return whether a stream is a terminal. One that is closed, or cannot tell, is none."""
+    """Return whether a stream is a terminal. Return False if it is closed or has no `isatty`."""
     try:
         return stream is not None and stream.isatty()
     except (AttributeError, ValueError):
