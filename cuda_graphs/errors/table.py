@@ -303,7 +303,8 @@ ROWS = """
 719 CUDA_ERROR_LAUNCH_FAILED
     A kernel failed on the device: a trap, an invalid pointer, or an access beyond the bounds of shared memory.
     => Run with CUDA_GRAPHS_DRIVER=host or under `compute-sanitizer` to find the place. CUDA_LAUNCH_BLOCKING=1 shows the
-    launch. Driver 580 also fails so if two graphs with loops run at the same time (docs/concepts/conditions.md).
+    launch. Driver 580 also fails so if two graphs with loops run at the same time, or one beside other processes that
+    use the GPU (docs/concepts/conditions.md).
 
 720 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
     A cooperative kernel needs all of its blocks on the device at the same time, and they do not fit.
