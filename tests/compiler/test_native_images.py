@@ -6,6 +6,8 @@ damaged or cut image with a reason; other drivers refuse all of them."""
 import ctypes
 import hashlib
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.native import llvm
 from cuda_graphs.native.image import HASHED, HEAD, fnv1a
 from tests.compiler.rig import cg
 
@@ -248,6 +251,31 @@ def test_damaged_or_foreign_image_is_refused_with_a_reason(host, driver, device,
     assert refusal(image, driver, path=tmp_path / "image") == (0, "")
     found, log = refusal(damage(image), driver, path=tmp_path / "image")
     assert (found, reason in log) == (status, True), log
+
+
+def test_the_loader_finds_the_features_that_llvm_finds(host, driver, device, tmp_path):
+    image = image_of(X86()).image
+    for name, has in llvm.binding().get_host_cpu_features().items():
+        if name in llvm.X86_FEATURES:
+            status, log = refusal(rewritten(image, features=[name]), driver, path=tmp_path / "image")
+            assert status == (0 if has else NO_BINARY_FOR_GPU), f"{name}: {log}"
+
+
+def test_the_loader_knows_all_features_that_code_may_use():
+    """This CPU may lack features that another one has."""
+    root = Path(__file__).resolve().parents[2]
+    table = (root / "cuda_graphs/hostdriver/loader/cpu_features.cpp").read_text()
+    assert not llvm.X86_FEATURES - set(re.findall(r'^ {4}\{"([^"]+)", ', table, re.MULTILINE))
+
+
+def test_code_uses_no_feature_that_the_loader_does_not_know(monkeypatch):
+    """LLVM 22 names AVX10.1, and later versions will name more."""
+    newer = {"sse2": True, "avx10.1": True, "avx99": True, "avx512dq": True, "avx2": False}
+    monkeypatch.setattr(llvm.binding(), "get_host_cpu_features", lambda: dict(newer))
+    monkeypatch.setattr(llvm.binding(), "get_process_triple", lambda: "x86_64-unknown-linux-gnu")
+    assert llvm.requirements.__wrapped__()["features"] == ["sse2"]
+    monkeypatch.setattr(llvm.binding(), "get_process_triple", lambda: "aarch64-unknown-linux-gnu")
+    assert len(llvm.requirements.__wrapped__()["features"]) == 4
 
 
 def test_an_image_that_says_its_length_needs_no_other(host, driver, device):
