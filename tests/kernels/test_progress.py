@@ -134,11 +134,13 @@ def test_a_long_instantiation_shows_its_seconds(seen, stream, monkeypatch):
         looked.set()
         original(name, look)
 
+    g = cg.GraphDef()
+    g.callback(int)
+
     def instantiate():
-        g = cg.GraphDef()
-        node = g
-        for _ in range(50):
-            node = node.callback(int)
+        """The graph grows each time: a short instantiation ends before the other thread looks."""
+        for _ in range(len(g.nodes())):
+            g.callback(int)
         g.instantiate()
         return looked.is_set()
 
