@@ -233,6 +233,7 @@ class SectionCompiler {
 template <class Visit>
 CUresult for_each_graph(const Graph& graph, Visit&& visit) {
     TRY(visit(graph));
+    if (!graph.embeds_graphs()) return CUDA_SUCCESS;
     for (const Node* node = graph.first_node(); node != nullptr; node = node->next) {
         for (const Graph* inner : node->kind->embedded(*node)) TRY(for_each_graph(*inner, visit));
     }

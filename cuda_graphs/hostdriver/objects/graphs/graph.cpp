@@ -20,6 +20,10 @@ bool is_memory_kind(CUgraphNodeType type) {
     return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
 }
 
+bool contains_graphs(CUgraphNodeType type) {
+    return type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+}
+
 constexpr CUgraphEdgeData kDefaultEdge = {};
 
 bool is_freed_inside(const void* address) {
@@ -166,6 +170,7 @@ Node* Graph::append_node(const NodeKind& kind) {
     (last_ != nullptr ? last_->next : first_) = node;
     last_ = node;
     ++node_count_;
+    if (contains_graphs(kind.type)) ++embedding_nodes_;
     return node;
 }
 
@@ -173,6 +178,7 @@ void Graph::remove_node(Node& node) {
     (node.previous != nullptr ? node.previous->next : first_) = node.next;
     (node.next != nullptr ? node.next->previous : last_) = node.previous;
     --node_count_;
+    if (contains_graphs(node.kind->type)) --embedding_nodes_;
     if (node.original_id != Node::kNoOriginal) copies_of_[node.original_id] = nullptr;
     arena<Node>.recycle(&node);
 }

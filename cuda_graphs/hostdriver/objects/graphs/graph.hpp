@@ -86,6 +86,7 @@ class Graph {
     bool has_conditional_nodes() const {
         return conditional_nodes_ != 0 || !conditions_.empty();
     }  // also true if the graph has conditional handles
+    bool embeds_graphs() const { return embedding_nodes_ != 0; }
     bool inside_conditional_body() const;
     bool is_or_is_inside(const Graph& other) const;
 
@@ -135,6 +136,7 @@ class Graph {
     size_t edge_count_ = 0;
     uint32_t next_local_id_ = 0;
     uint64_t last_mark_ = 0;  // last mark; each test for duplicates marks nodes with a new number
+    size_t embedding_nodes_ = 0;  // nodes of this graph that contain graphs
     int64_t memory_nodes_ = 0;
     int64_t conditional_nodes_ = 0;
     std::shared_ptr<std::atomic<int>> live_executables_;
