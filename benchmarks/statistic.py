@@ -49,8 +49,9 @@ def record(turns: Sequence[float]) -> Record | None:
 
 
 def spread(one: Record) -> float | None:
-    """Returns the distance between the quartiles in parts of the median, or None where they were not recorded."""
-    if one["quartiles"] is None or one["median"] is None:
+    """Returns the distance between the quartiles in parts of the median, or None where they were not recorded, and for
+    a median of 0."""
+    if one["quartiles"] is None or not one["median"]:
         return None
     low, high = one["quartiles"]
     return (high - low) / one["median"]
@@ -62,9 +63,10 @@ def value(one: Record | None, statistic: str = "median") -> float | None:
 
 
 def ratio(one: Record | None, other: Record | None, statistic: str = "median") -> float | None:
-    """Returns the statistic of `one` divided by that of `other`, or None where one of the two is missing."""
+    """Returns the statistic of `one` divided by that of `other`, or None where one of the two is missing or that of
+    `other` is 0."""
     above, below = value(one, statistic), value(other, statistic)
-    return None if above is None or below is None else above / below
+    return None if above is None or not below else above / below
 
 
 def values(one: Record | None) -> ByStatistic:
