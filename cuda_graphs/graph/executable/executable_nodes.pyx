@@ -218,7 +218,7 @@ cdef class ExecutableKernelNode(SwitchableNode):
     def update(self, *, config=None, kernel=None, args=None):
         """Set the LaunchConfig, the Kernel and the tuple of its arguments. A disabled node stays disabled.
 
-        An argument that is None stays as this method set it last in the Graph, and before that as it is in the definition's
+        An argument of None keeps its value: the one that this method set last in this Graph, or else that of the definition's
         node. A new `kernel` needs `args`. A node of a kernel made by `cuda_graphs.kernel` takes the arguments of
         a call as `args`, and all nodes of that call get them.
 
