@@ -1,5 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF
+from cpython.weakref cimport PyWeakref_GetRef
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
@@ -19,6 +22,14 @@ cdef extern from *:
     """
     # Returns the version of a dict, which no other state of any dict has; 0 if this Python has no versions.
     uint64_t version_of(object dict)
+
+
+# Returns True if the weak reference refers to this object.
+cdef inline bint refers_to(object reference, object value) except -1:
+    cdef PyObject* found = NULL
+    PyWeakref_GetRef(reference, &found)
+    Py_XDECREF(found)
+    return found == <PyObject*>value
 
 
 # How an attribute is compared.

@@ -11,7 +11,6 @@ import weakref
 
 from cpython.dict cimport PyDict_Next, PyDict_Size
 from cpython.object cimport PyObject
-from cpython.weakref cimport PyWeakref_GetObject
 
 from .snapshots cimport has_own_dict
 
@@ -44,7 +43,7 @@ cdef extern from "Python.h":
 cdef class OwnAttributes:
     cdef bint are_those_of(self, object value):
         return (
-            PyWeakref_GetObject(self.owner) == <PyObject*>value
+            refers_to(self.owner, value)
             and version_of_class(type(value)) == self.class_version
             and (version_of(dict_of(value)) == self.version if self.version else self.are_in(dict_of(value)))
         )
@@ -54,6 +53,7 @@ cdef class OwnAttributes:
         cdef PyObject* value
         cdef PyObject* known
         cdef Py_ssize_t position = 0, i = 0
+        cdef bint is_same
         if PyDict_Size(own) != len(self.names):
             return False
         while PyDict_Next(own, &position, &name, &value):
@@ -61,11 +61,8 @@ cdef class OwnAttributes:
                 return False
             if self.comparisons[i] != kByName:
                 known = PyList_GET_ITEM(self.values, i)
-                if self.comparisons[i] == kWeak:
-                    known = PyWeakref_GetObject(<object>known)
-                    if known == <PyObject*>None:  # the value is gone
-                        return False
-                if known != value:
+                is_same = refers_to(<object>known, <object>value) if self.comparisons[i] == kWeak else known == value
+                if not is_same:
                     return False
             i += 1
         return True

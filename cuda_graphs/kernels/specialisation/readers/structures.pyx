@@ -6,14 +6,13 @@ import weakref
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from cpython.weakref cimport PyWeakref_GetObject
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from cuda_graphs.core.resources.device_scope cimport kNoDevice
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.kernels.specialisation.own_attributes cimport OwnAttributes, dict_of, own_attributes
+from cuda_graphs.kernels.specialisation.own_attributes cimport OwnAttributes, dict_of, own_attributes, refers_to
 from cuda_graphs.objects.memory.buffer cimport closed_buffers
 from .reader cimport Reader, note_device
 from .templates cimport Fixed
@@ -65,7 +64,7 @@ cdef class Struct(Reader):
     cdef list _parts(self, object value):
         """Return the members of an instance in the order of the readers."""
         cdef list kept = self.kept
-        if kept is not None and PyWeakref_GetObject(self.seen) == <PyObject*>value:
+        if kept is not None and refers_to(self.seen, value):
             return kept
         kept = [part_of(value, name) for name in self.names]
         if self.is_frozen and hasattr(value, "__weakref__"):
@@ -80,7 +79,7 @@ cdef class Struct(Reader):
 
     cdef bint is_steady(self, object value) except -1:
         cdef list parts = self.kept
-        if parts is None or PyWeakref_GetObject(self.seen) != <PyObject*>value:
+        if parts is None or not refers_to(self.seen, value):
             return False
         return self._are_steady(parts)
 
