@@ -295,3 +295,15 @@ def test_a_driver_of_gpus_refuses_native_images(driver, device):
         pytest.skip("the host driver takes them")
     with pytest.raises(cuda_graphs.ImageError):
         cuda_graphs.ObjectCode.from_native(image_of(X86()).image).get_kernel("a")
+
+
+def convert_indices(a: cg.ndarray(cg.f32, 2), n: cg.i32):
+    for i, j in cg.ndrange(a.shape[0], (1, n)):
+        a[i, j] = 0.5 * j
+
+
+def test_loops_convert_their_indices_on_each_cpu(host, driver, device):
+    """LLVM ended the process on CPUs with AVX-512 FP16 but without DQ."""
+    a = np.zeros((17, 6), "f4")
+    cuda_graphs.kernel(convert_indices)(a, 6)
+    assert np.array_equal(a, np.tile(0.5 * np.arange(6, dtype="f4"), (17, 1)) * (np.arange(6) > 0))

@@ -125,6 +125,63 @@ def test_a_method_of_a_value_is_asked_again_when_the_value_is_another_and_only_t
     assert count(ask) == 3
 
 
+LEVEL = 7
+
+
+def assigned_in_branches(out: i32_0d):
+    if out[()] > 0:
+        LEVEL = 1
+    else:
+        LEVEL = 2
+    out[()] = LEVEL
+
+
+def read_first(out: i32_0d):
+    out[()] = LEVEL  # noqa: F823 - the mistake of this test
+    LEVEL = 1
+
+
+def assigned_in_another_loop(out: cg.types.ndarray(cg.i32, ndim=1)):
+    for i in out:
+        LEVEL = i
+    for i in out:
+        out[i] = LEVEL
+
+
+def index_after_its_loop(out: i32_0d):
+    for LEVEL in range(3):
+        out[()] += LEVEL
+    out[()] = LEVEL
+
+
+def passed_by(value):
+    if value > 0:
+        LEVEL = 1
+    return LEVEL
+
+
+def in_a_helper(out: i32_0d):
+    out[()] = passed_by(out[()])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [assigned_in_branches, read_first, assigned_in_another_loop, index_after_its_loop, in_a_helper],
+)
+def test_a_name_that_the_function_assigns_is_never_a_global(function):
+    out = cg.zeros((2,) if function is assigned_in_another_loop else (), cg.i32)
+    with pytest.raises(cg.CompileNameError, match="name 'LEVEL' is not defined here"):
+        cg.kernel(function)(out)
+
+
+def test_names_of_comprehensions_are_their_own():
+    @cg.kernel
+    def add(out: i32_0d):
+        out[()] += sum(FACTOR for FACTOR in cg.static(WEIGHTS)) + FACTOR
+
+    assert run(add) == sum(WEIGHTS) + FACTOR
+
+
 def test_a_global_that_is_gone_is_an_error(monkeypatch):
     assert run(use) == 21
     monkeypatch.delitem(globals(), "FACTOR")

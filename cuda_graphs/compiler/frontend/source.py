@@ -19,6 +19,9 @@ from cuda_graphs.compiler.ir import ir
 
 from .definitions import block_of, definition_in
 
+# Parts of a function whose assignments are not its own.
+OWN_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
 
 @dataclass(eq=False)
 class Source:
@@ -94,19 +97,35 @@ class Source:
         """The statements without the docstring."""
         return body_of(self.tree)
 
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        """The names that the statements assign, without those of functions and comprehensions inside."""
+        found: set[str] = set()
+        todo: list[ast.AST] = [*self.tree.body]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+            if not isinstance(node, OWN_SCOPES):
+                todo += ast.iter_child_nodes(node)
+        return frozenset(found)
+
     def loc(self, node: Any, caller: ir.Loc | None) -> ir.Loc:
         """Return the position of a node of the tree."""
         end = node.end_col_offset if node.end_lineno == node.lineno else 0
         return ir.Loc(self.file, node.lineno, node.col_offset, end, self.function.__name__, caller)
 
     def lookup(self, name: str, loc: ir.Loc) -> Any:
-        """Return the value of a name that is not local."""
+        """Return the value of a name that is not local.
+
+        As in Python, a name that the function assigns anywhere is a variable of the function, and no global.
+        """
         cells = self.function.__code__.co_freevars
         if name in cells:
             value = self.function.__closure__[cells.index(name)].cell_contents  # type: ignore[index]
-        elif name in self.function.__globals__:
+        elif name in self.function.__globals__ and name not in self.own_names:
             value = self.function.__globals__[name]
-        elif hasattr(builtins, name):
+        elif hasattr(builtins, name) and name not in self.own_names:
             return getattr(builtins, name)
         else:
             raise compile_error(
