@@ -138,7 +138,7 @@ def assigned_in_branches(out: i32_0d):
 
 def read_first(out: i32_0d):
     out[()] = LEVEL  # noqa: F823 - the mistake of this test
-    LEVEL = 1
+    LEVEL = 1  # noqa: F841
 
 
 def assigned_in_another_loop(out: cg.types.ndarray(cg.i32, ndim=1)):

@@ -495,3 +495,60 @@ def test_a_graph_without_neighbours_says_so():
     graph = g.instantiate(cg.GraphCompleteOptions(optimize=True))
     assert graph.explain() == cg.GraphExplanation(())
     assert "no kernel node" in str(graph.explain())
+
+
+K = 2.0
+
+
+@cg.func
+def times_k(value):
+    return value * K
+
+
+@cg.kernel
+def scale_by_k(b: VECTOR) -> None:
+    for i in b:
+        b[i] = times_k(b[i])
+
+
+def test_nodes_keep_the_globals_of_their_calls(stream, monkeypatch):
+    """Fused code is made by a later translation, which would read the present values."""
+    results = []
+    for optimize in (False, True):
+        monkeypatch.setitem(globals(), "K", 2.0)
+        b = ramp()
+        definition, _ = chain((scale_by_k, b), (add, b, ramp(0.5)))
+        graph = definition.instantiate(optimize=optimize)
+        assert not optimize or len(fused(graph)) == 1
+        run(graph, stream)
+        monkeypatch.setitem(globals(), "K", 5.0)
+        graph.update(definition)
+        run(graph, stream)
+        later = definition.instantiate(optimize=optimize)
+        run(later, stream)
+        results.append(numbers([b]))
+    assert results[0] == results[1]
+    assert fused(later) == []
+    assert "uses values that have changed since it was added" in reasons(later)[0]
+
+
+@cg.kernel
+def write_integers(m: cg.Array1[cg.i32], y: cg.Array1[cg.i32]) -> None:
+    for i in m:
+        m[i] = i + 1
+        y[i] = 100
+
+
+@cg.kernel
+def add_mirrored(u: cg.Array1[cg.u32], y: cg.Array1[cg.i32]) -> None:
+    for i in y:
+        y[i] += cg.cast(u[u.shape[0] - 1 - i], cg.i32)
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+def test_nodes_whose_arrays_of_other_types_overlap_stay_apart(optimize, stream):
+    m, y = cg.zeros(8, cg.i32), cg.zeros(8, cg.i32)
+    definition = cg.GraphDef()
+    definition.call(write_integers, m, y).call(add_mirrored, m.view(cg.u32), y)
+    run(definition.instantiate(optimize=optimize), stream)
+    assert y.to_numpy().tolist() == list(range(108, 100, -1))

@@ -251,3 +251,21 @@ def test_large_loops_compute_elements_again_and_on_a_cpu_small_ones_do_not(with_
         found = kernel.explain(x, t, y)
         assert len(found.tasks) == tasks
         assert tasks == 1 or "only loops of many iterations are worth it" in found.fusion[0].why
+
+
+def read_behind(x: f32_1d, t: f32_1d, y: f32_1d):
+    for i in range(N):
+        t[i] = x[i] * 2.0
+    for i in range(N):
+        if i + 2147483647 < 0:  # for i > 0, as the sum wraps
+            y[i] = t[i + 5]
+
+
+def test_conditions_on_sums_that_wrap_limit_no_index():
+    results = []
+    for kernel in (cg.kernel(read_behind), cg.kernel(read_behind, fuse=False)):
+        x, t, y = cg.arange(N + 10, dtype=cg.f32), cg.ones(N + 10, cg.f32), cg.zeros(N + 10, cg.f32)
+        kernel(x, t, y)
+        results.append(y.to_numpy().tolist())
+    assert results[0] == results[1]
+    assert results[0][1:N] == [2.0 * (i + 5) if i + 5 < N else 1.0 for i in range(1, N)]

@@ -145,15 +145,21 @@ def leaves_of(value: ir.Value) -> Iterator[ir.Value]:
         seen.update(each.args)
 
 
+# The largest number in a sum with an index. No array has so many elements that the index of one wraps with it.
+LARGEST = 1 << 20
+
+
 def linear(value: ir.Value) -> tuple[ir.Value | None, int]:
-    """Returns an integer as a value, or None for 0, plus a number."""
+    """Returns an integer as a value, or None for 0, plus a number that is not so large that the sum may wrap."""
     match value:
         case ir.Const():
             return None, int(value.value)
         case ir.Op("add", (a, ir.Const() as more)) | ir.Op("add", (ir.Const() as more, a)):
             base, number = linear(a)
-            return base, number + int(more.value)
+            number += int(more.value)
         case ir.Op("sub", (a, ir.Const() as less)):
             base, number = linear(a)
-            return base, number - int(less.value)
-    return value, 0
+            number -= int(less.value)
+        case _:
+            return value, 0
+    return (base, number) if abs(number) <= LARGEST else (value, 0)

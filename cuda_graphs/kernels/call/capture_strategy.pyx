@@ -157,6 +157,8 @@ cdef class KernelCall(NodeCall):
             return "has the option fuse=False"
         if self.configs:
             return "has a config of its own"
+        if not (<Guards>self.code.guards).hold():
+            return "uses values that have changed since it was added"
         return "" if self.code.artifact.plan == (0,) else f"has {len(self.launches)} tasks"
 
     def early_task(self, size_t task):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import linecache
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -127,6 +127,8 @@ class Finder:
         parts: list[Any] = [self.parts[node] for node in nodes]
         if any(each.options != parts[0].options for each in parts):
             return "the options of their kernels differ"
+        if share_memory_with_other_types([place for each in parts for place in each.places]):
+            return "their arrays of different types share memory"
         written = Parameters()
         names = [written.add(each) for each in parts]
         try:
@@ -144,6 +146,30 @@ class Finder:
             function = calling(written.names, [each.function for each in parts], names)
             self.kernels[key] = kernel_of(function, parts[0].options, written.annotations)
         return self.kernels[key]
+
+
+def share_memory_with_other_types(places: Iterable[Any]) -> bool:
+    """Return whether arrays of different types overlap. Code of one kernel relies on it that they do not
+    (compiler/passes/alias_classes.py), and the kernels of two nodes may each get one of them."""
+    known = sorted(range_of(place) for place in set(places) if isinstance(place, tuple))
+    end, kind = 0, None
+    for first, last, each in known:
+        if first < end and each != kind:
+            return True
+        if last > end:
+            end, kind = last, each
+    return False
+
+
+def range_of(place: tuple[int, str, bool, tuple[int, ...], tuple[int, ...]]) -> tuple[int, int, tuple[str, bool]]:
+    """Return the first address of an array, the one behind its last, and its type."""
+    address, dtype, is_bfloat16, shape, strides = place
+    steps = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    size = 2 if is_bfloat16 else int(dtype[2:])
+    kind = dtype, is_bfloat16
+    if 0 in shape:
+        return address, address, kind
+    return address + sum(min(step, 0) for step in steps), address + sum(max(step, 0) for step in steps) + size, kind
 
 
 def why_apart(data: tuple[int, int, int], after: int, before: int) -> str:
