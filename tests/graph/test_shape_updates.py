@@ -119,6 +119,35 @@ def test_a_flat_copy_takes_the_first_bytes_of_a_larger_array(g, block, run):
     assert list(x[0]) == [9, 10, 11, 12, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "i1", "i2", "i4", "u1", "u2", "u4"])
+def test_a_number_for_a_fill_is_an_element_of_its_type(g, dtype, run, pinned):
+    x = pinned(np.zeros(16), dtype)
+    node = g.memset(x, 1)
+    node.update(value=3)
+    assert (node.element_size, node.width) == (x.itemsize, len(x))
+    run(g)
+    assert (x == 3).all()
+    before = repr(node), node.element_size
+    with pytest.raises((OverflowError, TypeError)):
+        node.update(value=-1 if dtype[0] == "u" else "3")
+    assert (repr(node), node.element_size) == before
+
+
+def test_a_number_for_a_fill_of_unknown_elements_is_refused(g, pinned):
+    part = g.memset(pinned(np.zeros(8), "f8"), 0.0)
+    x = cg.ones(4, cg.f32)
+    with cg.capture() as builder:
+        x.fill(3)
+    (captured,) = builder.graph_definition.nodes()
+    for node, words in (part, "a part of an element"), (captured, "is not known: pass dst too"):
+        before = repr(node), node.element_size
+        with pytest.raises(ValueError, match=words):
+            node.update(value=5)
+        assert (repr(node), node.element_size) == before
+    captured.update(value=np.float32(5))
+    assert captured.element_size == 4
+
+
 def test_a_fill_is_changed_in_any_shape(g, block, run):
     x = block(0)
     node = g.memset(x[1:3, 2:5], 7)

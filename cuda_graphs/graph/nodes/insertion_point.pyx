@@ -537,7 +537,7 @@ cdef class InsertionPoint:
             leave_places(before)
         check_not_freed(self, (dst,))
         cdef InsertionPoint node = self._add(spec, name, None)
-        note_kind_of_value(node._record(), kind)
+        note_kind_of_value(node._record(), kind, spec.params.memset.elementSize == 1)
         return node
 
     def memcpy(

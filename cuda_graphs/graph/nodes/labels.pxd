@@ -14,7 +14,9 @@ cdef int set_name(NodeRecord* record, str name) except -1
 cdef object given_name(NodeRecord* record)
 
 # The kind of a memset node's value (transfer.pxd). Nodes that other code made, and copies in embedded graphs, have "u".
-cdef int note_kind_of_value(NodeRecord* record, int kind) except -1
+cdef int note_kind_of_value(NodeRecord* record, int kind, bint is_byte) except -1
+# Return the noted kind; of a node without one: None, and "u".
+cdef object noted_kind(NodeRecord* record)
 cdef str kind_of_value(NodeRecord* record)
 
 # Returns names and sources of a graph's nodes, for the node that embeds a copy of the graph. Errors name `who`.

@@ -27,17 +27,22 @@ cdef object given_name(NodeRecord* record):
     return record.metadata.get().labels.name.decode("utf-8", "surrogatepass")
 
 
-cdef int note_kind_of_value(NodeRecord* record, int kind) except -1:
+cdef int note_kind_of_value(NodeRecord* record, int kind, bint is_byte) except -1:
     cdef str sign = chr(kind)
-    if record.metadata or sign != "u":  # most nodes need no metadata
+    if record.metadata or sign != "u" or not is_byte:  # most nodes need no metadata
         record.make_metadata().array_form = hold_python(<PyObject*>sign)
     return 0
 
 
-cdef str kind_of_value(NodeRecord* record):
+cdef object noted_kind(NodeRecord* record):
     if not record.metadata or not record.metadata.get().array_form:
-        return "u"
+        return None
     return <str><PyObject*>record.metadata.get().array_form.get()
+
+
+cdef str kind_of_value(NodeRecord* record):
+    found = noted_kind(record)
+    return "u" if found is None else found
 
 
 cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *:

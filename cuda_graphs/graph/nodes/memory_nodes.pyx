@@ -36,7 +36,7 @@ from cuda_graphs.graph.operands.transfer cimport (
 )
 from cuda_graphs.graph.operands.fill import number_of
 from .insertion_point cimport check_not_freed
-from .labels cimport kind_of_value, note_kind_of_value
+from .labels cimport kind_of_value, note_kind_of_value, noted_kind
 from .node cimport GraphNode, named_parameters
 from .places cimport address_of_place, enter_places, is_shared, leave_places, public_address
 from .options import MEMORY_TYPES, GraphAllocOptions
@@ -268,7 +268,11 @@ cdef class MemsetNode(GraphNode):
     """Fills memory. Made by `memset`."""
 
     def update(self, *, dst=None, value=None, width=None, height=None, pitch=None, dst_owner=None):
-        """Change the definition; arguments that are None keep their values. See `memset` and KernelNode.update."""
+        """Change the definition; arguments that are None keep their values. See `memset` and KernelNode.update.
+
+        A number without `dst` is an element of the type of the earlier value. Raises ValueError if that type is not known: for
+        elements of several bytes that a capture or other code filled, and for parts of longer elements.
+        """
         cdef NodeSpec spec
         self._open()
         if all([given is None for given in (dst, value, width, height, pitch, dst_owner)]):
@@ -279,13 +283,13 @@ cdef class MemsetNode(GraphNode):
         cdef int kind
         cdef uint64_t before = enter_places(hierarchy_number(self._open()[0]))
         try:
-            kind = change_memset(spec, dst, value, width, height, pitch, dst_owner)
+            kind = change_memset(spec, dst, value, width, height, pitch, dst_owner, noted_kind(self._record()))
         finally:
             leave_places(before)
         check_not_freed(self, (dst,))
         self._set(spec)
         if kind != 0:
-            note_kind_of_value(self._record(), kind)
+            note_kind_of_value(self._record(), kind, spec.params.memset.elementSize == 1)
 
     @property
     def dptr(self):

@@ -4,7 +4,8 @@ from cuda_graphs.core.driver.cuda_graph cimport CUDA_MEMCPY3D
 from cuda_graphs.core.graphs.graph_handles cimport NodeSpec
 
 # Fill a fresh spec, like the read_* functions of spec.pxd. If they raise, nothing else has changed. The functions for memset
-# nodes return the kind of the value, a sign of `KINDS_OF_VALUES`; change_memset returns 0 if it keeps the value.
+# nodes return the kind of the value, a sign of `KINDS_OF_VALUES`; change_memset returns 0 if it keeps the value. It gets the
+# kind of the earlier value, or None.
 cdef int read_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1
@@ -16,7 +17,7 @@ cdef int read_memcpy(
 # Change the parameters of an existing node, which `load_node` put into the spec. None keeps a field. A side that is not
 # given has no owner in the spec; the node keeps its owner.
 cdef int change_memset(
-    NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
+    NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner, object before
 ) except -1
 cdef int change_memcpy(
     NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner

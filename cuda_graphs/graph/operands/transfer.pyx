@@ -319,7 +319,7 @@ cdef int read_memset(
 
 
 cdef int change_memset(
-    NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
+    NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner, object before
 ) except -1:
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
     cdef Memory target
@@ -338,8 +338,12 @@ cdef int change_memset(
     elif dst_owner is not None:
         raise ValueError("dst_owner requires dst")
     p.ctx = context_of_fill(&target, array)
+    cdef ArrayView elements
     if value is not None:
-        kind = set_element(spec, elements_of(use_of(spec, Field.kDestination, dst), array), value)
+        elements = elements_of(use_of(spec, Field.kDestination, dst), array)
+        if elements is None and dst is None and type(value) in (int, float, bool):
+            elements = elements_of_kind(before, p.elementSize)
+        kind = set_element(spec, elements, value)
     if width is not None:
         drop_use(spec, Field.kBytes)
         p.width = extent_of(spec, width, "width")
@@ -359,10 +363,29 @@ cdef ArrayView elements_of(object dst, ArrayView array):
         return array
     cdef const ValueType* scalar = (<Parameter>dst)._named().type.scalar
     cdef str name = scalar.name.decode()
+    return array_of("e" if name == "bf16" else name[0], scalar.size)
+
+
+cdef ArrayView elements_of_kind(object kind, unsigned int size):
+    """Return an array with the elements of a node, by the noted kind of its value; None for bytes."""
+    if kind is None and size == 1:
+        return None
+    if kind is None:
+        raise ValueError(
+            f"the type of the {size} bytes of an element is not known: pass dst too, or a value with a type, such as "
+            "np.float32(1)"
+        )
+    if kind == PART:
+        raise ValueError(f"the node repeats {size} bytes, a part of an element: pass dst too, or these bytes")
+    return array_of(kind, size)
+
+
+cdef ArrayView array_of(str kind, size_t size):
+    """Return an array whose elements have this kind, a sign of `KINDS_OF_VALUES`, or "b"(ool)."""
     cdef ArrayView found = ArrayView.__new__(ArrayView)
-    found.itemsize = scalar.size
-    found.is_bfloat16 = name == "bf16"
-    found.dtype = "" if name == "bf16" else f"{'|' if scalar.size == 1 else '<'}{name[0]}{scalar.size}"
+    found.itemsize = size
+    found.is_bfloat16 = kind == "e"
+    found.dtype = "" if found.is_bfloat16 else f"{'|' if size == 1 else '<'}{kind}{size}"
     return found
 
 
@@ -380,11 +403,12 @@ cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
         value = fill.element_bytes(array, value)
     p.elementSize = <unsigned int>parse_fill_value(value, &p.value)
     is_part = array is not None and array.itemsize != p.elementSize  # the bytes of an element, not a number
-    return ord("u" if is_part else kind)
+    return ord(PART if is_part else kind)
 
 
 # The begin of a type's name -> the kind of its values: f(loat), i(nt) or e (bfloat16). Others are u(nsigned).
 cdef dict KINDS_OF_VALUES = {"f": "f", "i": "i", "bf": "e"}
+cdef str PART = "p"  # the kind of some bytes of a longer element
 
 
 cdef str kind_of_type(str name):

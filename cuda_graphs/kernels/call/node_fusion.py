@@ -161,15 +161,15 @@ def share_memory_with_other_types(places: Iterable[Any]) -> bool:
     return False
 
 
-def range_of(place: tuple[int, str, bool, tuple[int, ...], tuple[int, ...]]) -> tuple[int, int, tuple[str, bool]]:
+def range_of(place: Any) -> tuple[int, int, Any]:
     """Return the first address of an array, the one behind its last, and its type."""
     address, dtype, is_bfloat16, shape, strides = place
-    steps = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
-    size = 2 if is_bfloat16 else int(dtype[2:])
-    kind = dtype, is_bfloat16
     if 0 in shape:
-        return address, address, kind
-    return address + sum(min(step, 0) for step in steps), address + sum(max(step, 0) for step in steps) + size, kind
+        return address, address, (dtype, is_bfloat16)
+    steps = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    first = address + sum(step for step in steps if step < 0)
+    last = address + sum(step for step in steps if step > 0)
+    return first, last + (2 if is_bfloat16 else int(dtype[2:])), (dtype, is_bfloat16)
 
 
 def why_apart(data: tuple[int, int, int], after: int, before: int) -> str:
