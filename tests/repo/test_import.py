@@ -8,8 +8,10 @@ The aim is under 100 ms. Clocks make bad tests, so these tests check modules and
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -98,3 +100,19 @@ def test_every_public_name_may_be_the_first_that_is_used(run_child):
 
 def test_the_import_starts_no_thread(report):
     assert report["threads"] == 1
+
+
+def test_a_source_folder_that_is_not_built_says_so(tmp_path):
+    """Python imports it in the root of a clone, also if the package is installed elsewhere."""
+    root = Path(__file__).resolve().parents[2]
+    for source in (root / "cuda_graphs").rglob("*.py"):
+        copy = tmp_path / source.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, copy)
+    child = subprocess.run(
+        [sys.executable, "-c", "import cuda_graphs"],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": ""}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert child.returncode != 0
+    assert f"ImportError: {tmp_path}/cuda_graphs/core/driver has no compiled modules" in child.stderr
+    assert "pip install -e ." in child.stderr

@@ -21,4 +21,14 @@ from .interpreter import require_main_interpreter
 require_main_interpreter()
 
 # Registers itself with `seam`, which loads the chosen driver at the first device call.
-from . import choice as _choice  # noqa: E402, F401
+try:
+    from . import choice as _choice  # noqa: F401
+except ImportError as error:
+    from importlib.util import find_spec
+
+    if find_spec(f"{__name__}.seam") is not None:
+        raise
+    raise ImportError(
+        f"{__path__[0]} has no compiled modules: it is a part of the source of cuda_graphs, which Python imports if "
+        "it is started in the folder of the source. Build it with `pip install -e .`, or start Python in another folder"
+    ) from error
