@@ -82,3 +82,8 @@ def test_an_attribute_of_the_object_is_not_enough(device):
     bare.__cuda_graph_emit__ = lambda node, args: node
     with pytest.raises(TypeError, match="a Bare cannot be called in a graph"):
         cg.GraphDef().call(bare)
+
+
+def test_a_function_is_refused_with_what_to_do(device):
+    with pytest.raises(TypeError, match=r"Make a kernel of it with cg\.kernel, or pass it to callback"):
+        cg.GraphDef().call(lambda: None)

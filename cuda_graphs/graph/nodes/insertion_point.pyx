@@ -767,7 +767,8 @@ cdef class InsertionPoint:
         check_name(name)
         emit = getattr(type(obj), "__cuda_graph_emit__", None)
         if emit is None:
-            raise TypeError(f"a {type(obj).__name__} cannot be called in a graph: it has no __cuda_graph_emit__")
+            remedy = ". Make a kernel of it with cg.kernel, or pass it to callback" if callable(obj) else ""
+            raise TypeError(f"a {type(obj).__name__} cannot be called in a graph: it has no __cuda_graph_emit__{remedy}")
         cdef GraphBox* graph = self._open()
         cdef bint pinned = pin_source()
         # Other emitters may keep addresses.
