@@ -52,7 +52,11 @@ STATEMENTS = {
 }
 
 EXPRESSIONS = {
-    ast.Name: ("t = a", "globals and variables around the function are constants; a name that the function assigns is a variable, and one that is first assigned in an `if` or a loop exists only in it"),
+    ast.Name: (
+        "t = a",
+        "globals and variables around the function are constants; a name that the function assigns is a variable, and "
+        "one that is first assigned in an `if` or a loop exists only in it",
+    ),
     ast.Constant: (
         "t = 1.5",
         "an integer is an `i32`, a float an `f32`, `True` a `bool`; `cg.i64(1)`, `cg.f64(1.0)`, each of its kind; "

@@ -59,16 +59,16 @@ CODE_MODEL = {"reloc": "static", "codemodel": "large"}
 LANES, SERIAL, HUGE = (f'"cuda_graphs-passes"="{name}"' for name in ("lanes", "serial", "huge"))
 LEVELS = {SERIAL: 1, HUGE: 2}
 # The features of an x86-64 CPU that code may use: those that make kernels faster and that the host driver can check
-# (hostdriver/loader/cpu_features.cpp). New versions of LLVM name further ones. AVX-512 DQ is not among them: with it LLVM
-# 22.1 reads mask registers that nothing has written in some loops with the remainders of two indices, and a kernel
-# computes NaN (tests/compiler/test_remainders.py). Neither is AVX-512 FP16, with which and without DQ it ends the process
-# where a loop converts unsigned integers (tests/compiler/test_native_images.py).
+# (hostdriver/loader/cpu_features.cpp). New versions of LLVM name further ones. AVX-512 DQ is not among them: with it
+# LLVM 22.1 reads mask registers that nothing has written in some loops with the remainders of two indices, and a kernel
+# computes NaN (tests/compiler/test_remainders.py). AVX-512 FP16 is not among them either: without DQ it ends the
+# process where a loop converts unsigned integers (tests/compiler/test_native_images.py).
 X86_FEATURES = frozenset(
     """
     64bit adx avx avx2 avx512bf16 avx512bitalg avx512bw avx512cd avx512f avx512ifma avx512vbmi avx512vbmi2 avx512vl
     avx512vnni avx512vpopcntdq avxifma avxneconvert avxvnni avxvnniint16 avxvnniint8 bmi bmi2 cmov cmpccxadd crc32
-    cx16 cx8 evex512 f16c fma fma4 fxsr gfni lzcnt mmx movbe pclmul popcnt prfchw raoint sahf sse sse2 sse3 sse4.1 sse4.2
-    sse4a ssse3 tbm vpclmulqdq xop
+    cx16 cx8 evex512 f16c fma fma4 fxsr gfni lzcnt mmx movbe pclmul popcnt prfchw raoint sahf sse sse2 sse3 sse4.1
+    sse4.2 sse4a ssse3 tbm vpclmulqdq xop
     """.split()
 )
 

@@ -117,7 +117,7 @@ def test_a_link_tells_an_end_a_farewell_and_the_reason_of_rank_0():
 
 
 def test_the_kernel_ends_a_connection_whose_host_answers_no_probe_for_some_seconds():
-    """The socket options that the kernel gets. test_lost_host.py sees their effect, where network namespaces may be made."""
+    """The options that the kernel gets. test_lost_host.py sees their effect, where network namespaces may be made."""
     ours, theirs = pair()
     option = ours._socket.getsockopt
     assert option(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 1000 * links.LOST_S

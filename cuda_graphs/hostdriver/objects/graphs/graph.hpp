@@ -135,7 +135,7 @@ class Graph {
     size_t node_count_ = 0;
     size_t edge_count_ = 0;
     uint32_t next_local_id_ = 0;
-    uint64_t last_mark_ = 0;  // last mark; each test for duplicates marks nodes with a new number
+    uint64_t last_mark_ = 0;      // last mark; each test for duplicates marks nodes with a new number
     size_t embedding_nodes_ = 0;  // nodes of this graph that contain graphs
     int64_t memory_nodes_ = 0;
     int64_t conditional_nodes_ = 0;
