@@ -4,6 +4,7 @@
 that are never stale."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
@@ -336,16 +337,32 @@ def test_kernels_can_be_class_methods_and_static_methods():
     assert Scaled.times_factor(3) == 15
 
 
-def test_class_methods_have_gradients_and_write_arrays():
+def scaled():
+    """Return a class with kernels that are class methods, and a class that inherits them."""
+
     class Scaled:
         factor = 5.0
 
-        @classmethod
         @cg.kernel
+        @classmethod
         def scale(cls, x: f32_1d, y: f32_1d) -> None:
             for i in x:
                 y[i] = cls.factor * x[i]
 
+        @classmethod
+        @cg.kernel
+        def inner(cls, x: f32_1d, y: f32_1d) -> None:
+            for i in x:
+                y[i] = cls.factor * x[i]
+
+    class Doubled(Scaled):
+        factor = 10.0
+
+    return Scaled, Doubled
+
+
+def test_class_methods_have_gradients_and_write_arrays():
+    Scaled, _ = scaled()
     x, y = cg.ndarray(cg.f32, 3, needs_grad=True), cg.ndarray(cg.f32, 3, needs_grad=True)
     x.fill(2)
     Scaled.scale(x, y)
@@ -353,3 +370,29 @@ def test_class_methods_have_gradients_and_write_arrays():
     y.grad.fill(1)
     Scaled.scale.grad(x, y)
     assert x.grad.to_numpy().tolist() == [5, 5, 5]
+
+
+def test_class_methods_belong_to_the_class_that_is_asked():
+    Scaled, Doubled = scaled()
+    x, y = cg.ones(3, cg.f32), cg.zeros(3, cg.f32)
+    for call, factor in ((Scaled.scale, 5), (Doubled.scale, 10), (Scaled().scale, 5), (Doubled().inner, 10)):
+        call(x, y)
+        assert y.to_numpy().tolist() == [factor] * 3
+    g = cg.GraphDef()
+    g.call(Doubled.scale, x, y)
+    y.fill(0)
+    stream = cg.Device().create_stream()
+    g.instantiate().launch(stream)
+    stream.sync()
+    assert y.to_numpy().tolist() == [10] * 3
+
+
+def test_a_class_method_above_its_kernel_has_all_methods_or_says_what_to_do():
+    Scaled, _ = scaled()
+    if sys.version_info < (3, 13):
+        assert Scaled.inner.grad
+    else:
+        with pytest.raises(AttributeError, match=r"Write @cg\.kernel above @classmethod"):
+            Scaled.inner.grad  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'other'"):
+        Scaled.inner.other  # noqa: B018

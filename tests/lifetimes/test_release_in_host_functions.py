@@ -324,7 +324,8 @@ SIGNALLED_WAITS = {
     "event": "event.sync()",
     "device": "device.sync()",
     "dealloc": "buffer = cg.SynchronousMemoryResource(device).allocate(64)",
-    "query": "while not event.is_done: pass",
+    # Not `while not event.is_done: pass`: CPython 3.13.0 does not catch what a handler raises in the test of that loop.
+    "query": "any(event.is_done for _ in iter(int, 1))",
 }
 
 

@@ -118,6 +118,9 @@ def kernel(
     options = options.with_defaults()
     if function is None:
         return functools.partial(kernel, **options.keywords())
+    given: Any = function
+    if isinstance(given, classmethod):
+        function = given.__func__
     if not hasattr(function, "__code__"):
         raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
     options.check(function)

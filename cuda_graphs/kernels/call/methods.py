@@ -100,7 +100,15 @@ class ClassKernel(KernelMethod):
     first = MappingProxyType({"cls": template})
 
     def __get__(self, owner: Any, cls: type) -> Any:
-        return self if owner is None else BoundKernel(self, owner)
+        return BoundKernel(self, cls)
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise the error of Python, and say what to do if a class method lacks the class."""
+        remedy = ": Python 3.13 does not tell it the class. Write @cg.kernel above @classmethod"
+        known = not name.startswith("__") and hasattr(BoundKernel, name)
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}{remedy if known else ''}"
+        )
 
     def __call__(self, cls: type, *args: Any, **keywords: Any) -> Any:
         return BoundKernel(self, cls)(*args, **keywords)

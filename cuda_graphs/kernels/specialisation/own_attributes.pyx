@@ -22,7 +22,10 @@ cdef extern from *:
     """
     static inline unsigned int version_of_class(PyObject* cls) {
         PyTypeObject* type = (PyTypeObject*)cls;
-        return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
+    #if PY_VERSION_HEX < 0x030D0000
+        if (!PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG)) return 0;
+    #endif
+        return type->tp_version_tag;
     }
 
     static inline int reads_as_usual(PyObject* cls) {
