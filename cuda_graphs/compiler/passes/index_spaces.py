@@ -145,7 +145,7 @@ def leaves_of(value: ir.Value) -> Iterator[ir.Value]:
         seen.update(each.args)
 
 
-# The largest number in a sum with an index. No array has so many elements that the index of one wraps with it.
+# The largest number in a sum with an index. The sum wraps only for arrays of more than 2**31 - 2**20 elements.
 LARGEST = 1 << 20
 
 
