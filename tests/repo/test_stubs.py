@@ -20,11 +20,12 @@ from cuda_graphs.graph.definition import GraphDef
 VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 # Functions whose parameters are unknown.
 SLOTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinMethodType)
-# Members that Cython, dataclasses and named tuples write, and that type checkers know. Copying and pickling leave
-# __slotnames__ in the class.
+# Members that Python, Cython, dataclasses and named tuples write, and that type checkers know. Copying and pickling
+# leave __slotnames__ in the class.
 WRITTEN = set(
     """__pyx_vtable__ __reduce_cython__ __setstate_cython__ __delitem__ __slots__ __dict__ __weakref__ __annotations__
-    __dataclass_fields__ __dataclass_params__ __match_args__ __getnewargs__ __slotnames__""".split()
+    __dataclass_fields__ __dataclass_params__ __match_args__ __getnewargs__ __slotnames__
+    __firstlineno__ __static_attributes__""".split()
 )
 # Bases and members that say something to type checkers only: of generic classes, of what stands for any value, and of
 # functions that become methods.

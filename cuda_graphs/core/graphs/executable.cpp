@@ -87,6 +87,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
     auto exec = make_box<GraphExecBox>();
     GraphBox& graph = *box_of<NodeRecord>(definition)->graph;
     exec->definition = definition;
+    params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // if the driver is not reached
     const GraphLock lock(graph);
     if (early != nullptr) early->mark();
     *status = restore_order(graph);
@@ -111,7 +112,6 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         *status = keep(owners, exec->owners);
         if (*status != CUDA_SUCCESS) return {};
         const RelaxedCapture relaxed;
-        params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // if the driver is not reached
         if ((*status = relaxed.status()) != CUDA_SUCCESS) return {};
         if (upload_stream && (*status = refuse_capturing(*upload_stream)) != CUDA_SUCCESS) return {};
         if (upload_stream && has_owners(*exec)) {
