@@ -25,7 +25,7 @@ SLOTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinM
 WRITTEN = set(
     """__pyx_vtable__ __reduce_cython__ __setstate_cython__ __delitem__ __slots__ __dict__ __weakref__ __annotations__
     __dataclass_fields__ __dataclass_params__ __match_args__ __getnewargs__ __slotnames__
-    __firstlineno__ __static_attributes__""".split()
+    __firstlineno__ __static_attributes__ __replace__""".split()
 )
 # Bases and members that say something to type checkers only: of generic classes, of what stands for any value, and of
 # functions that become methods.
