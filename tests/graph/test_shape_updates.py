@@ -4,6 +4,7 @@
 cannot be is refused by name and changes nothing."""
 
 import gc
+import signal
 import weakref
 
 import numpy as np
@@ -127,9 +128,12 @@ def test_a_number_for_a_fill_is_an_element_of_its_type(g, dtype, run, pinned):
     assert (node.element_size, node.width) == (x.itemsize, len(x))
     run(g)
     assert (x == 3).all()
+    node.update(value=signal.SIGKILL)  # an int of a class of its own
+    run(g)
+    assert (x == 9).all()
     before = repr(node), node.element_size
     with pytest.raises((OverflowError, TypeError)):
-        node.update(value=-1 if dtype[0] == "u" else "3")
+        node.update(value="3" if dtype[0] == "f" else 1 << 40)
     assert (repr(node), node.element_size) == before
 
 

@@ -116,22 +116,21 @@ class Source:
         return ir.Loc(self.file, node.lineno, node.col_offset, end, self.function.__name__, caller)
 
     def lookup(self, name: str, loc: ir.Loc) -> Any:
-        """Return the value of a name that is not local.
+        """Return the value of a name that has none in the scopes of the translation.
 
-        As in Python, a name that the function assigns anywhere is a variable of the function, and no global.
+        A name that the function assigns anywhere is a variable of the function and no global, as in Python.
         """
         cells = self.function.__code__.co_freevars
         if name in cells:
             value = self.function.__closure__[cells.index(name)].cell_contents  # type: ignore[index]
-        elif name in self.function.__globals__ and name not in self.own_names:
+        elif name in self.own_names:
+            raise not_defined(name, loc)
+        elif name in self.function.__globals__:
             value = self.function.__globals__[name]
-        elif hasattr(builtins, name) and name not in self.own_names:
+        elif hasattr(builtins, name):
             return getattr(builtins, name)
         else:
-            raise compile_error(
-                CompileNameError, loc, f"name {name!r} is not defined here",
-                "a variable that is first assigned in an if or a loop exists only there: assign it before",
-            )  # fmt: skip
+            raise not_defined(name, loc)
         value = self.once(name, value)
         self.record(name, value)
         return value
@@ -143,6 +142,13 @@ class Source:
     def record(self, path: str, value: Any) -> None:
         """Record the current value of a name, or of an attribute of a named object."""
         free_values.record(self.free_values, path, value)
+
+
+def not_defined(name: str, loc: ir.Loc) -> CompileError:
+    return compile_error(
+        CompileNameError, loc, f"name {name!r} is not defined here",
+        "a variable that is first assigned in an if or a loop exists only there: assign it before",
+    )  # fmt: skip
 
 
 def body_of(tree: ast.FunctionDef) -> list[ast.stmt]:

@@ -15,7 +15,7 @@ cdef object given_name(NodeRecord* record)
 
 # The kind of a memset node's value (transfer.pxd). Nodes that other code made, and copies in embedded graphs, have "u".
 cdef int note_kind_of_value(NodeRecord* record, int kind, bint is_byte) except -1
-# Return the noted kind; of a node without one: None, and "u".
+# Return the noted kind; of a node without one: None, and "u". A byte without a sign is not noted.
 cdef object noted_kind(NodeRecord* record)
 cdef str kind_of_value(NodeRecord* record)
 

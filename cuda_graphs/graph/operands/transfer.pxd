@@ -4,12 +4,12 @@ from cuda_graphs.core.driver.cuda_graph cimport CUDA_MEMCPY3D
 from cuda_graphs.core.graphs.graph_handles cimport NodeSpec
 
 # Fill a fresh spec, like the read_* functions of spec.pxd. If they raise, nothing else has changed. The functions for memset
-# nodes return the kind of the value, a sign of `KINDS_OF_VALUES`; change_memset returns 0 if it keeps the value. It gets the
-# kind of the earlier value, or None.
+# nodes return the kind of the value, a sign of `KINDS_OF_VALUES`; change_memset returns 0 if it keeps the value. `before`
+# is the kind of the earlier value, or None.
 cdef int read_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1
-# `extents` is None or a tuple of the shape keywords in the order of copy_shape.Extents, None for a missing keyword.
+# `extents` is None, or a tuple of the shape keywords in the order of copy_shape.Extents. A missing keyword is None there.
 cdef int read_memcpy(
     NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
 ) except -1

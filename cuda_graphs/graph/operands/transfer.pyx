@@ -341,7 +341,7 @@ cdef int change_memset(
     cdef ArrayView elements
     if value is not None:
         elements = elements_of(use_of(spec, Field.kDestination, dst), array)
-        if elements is None and dst is None and type(value) in (int, float, bool):
+        if elements is None and dst is None and isinstance(value, (int, float)) and not hasattr(value, "dtype"):
             elements = elements_of_kind(before, p.elementSize)
         kind = set_element(spec, elements, value)
     if width is not None:

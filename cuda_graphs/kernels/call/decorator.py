@@ -77,7 +77,7 @@ def kernel(
 
     Each loop at the top level is a parallel task. The statements between two loops are a task of one thread. The tasks
     run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`. A class method
-    (`@classmethod` above `@cg.kernel`) has `cls` there, and the class is a constant of the code.
+    (`@cg.kernel` above `@classmethod`) has `cls` there, and the class is a constant of the code.
 
     Args:
         debug: Compare each index with its extent, check asserts, and check that results of integer arithmetic (+, -, *,
@@ -106,7 +106,8 @@ def kernel(
         strict: Refuse an implicit conversion that can lose bits or range, which otherwise is a CompileWarning.
 
     Raises:
-        TypeError: `function` is not a function, a graph kernel returns a value, or a default type is none.
+        TypeError: `function` is no function or class method. Or a graph kernel returns a value, or a default type is
+            not one of those above.
         ValueError: `loop` or `chain` has an unknown value, the two exclude each other, or `checkpoints` is set without
             `graph`.
         CompileError: A parameter has no declaration or an unsupported one, or the final return contradicts the

@@ -149,8 +149,11 @@ class Finder:
 
 
 def share_memory_with_other_types(places: Iterable[Any]) -> bool:
-    """Return whether arrays of different types overlap. Code of one kernel relies on it that they do not
-    (compiler/passes/alias_classes.py), and the kernels of two nodes may each get one of them."""
+    """Return whether arrays of different types overlap.
+
+    The code of one kernel relies on such arrays to lie apart (compiler/passes/alias_classes.py). The kernels of two
+    nodes may each get one of them.
+    """
     known = sorted(range_of(place) for place in set(places) if isinstance(place, tuple))
     end, kind = 0, None
     for first, last, each in known:

@@ -32,7 +32,7 @@ cdef inline bint refers_to(object reference, object value) except -1:
     return found == <PyObject*>value
 
 
-# How an attribute is compared.
+# An attribute is compared in one of these ways.
 cdef enum Comparison:
     kByName   # it may have any value
     kWeak     # `values` has a weak reference to its value
