@@ -143,6 +143,33 @@ def body_first(x: i32_1d, c: i32_0d):
         c[()] = 0
 
 
+BEFORE = {
+    "an extent": ("n = x.shape[0]", 4),
+    "of an extent and a parameter": ("n = 2 * x.shape[0] - m", 7),
+    "of a parameter": ("n = m * m + 2", 3),
+    "of memory": ("n = x.shape[0] + y[0]", 5),
+    "several": ("n, k = x.shape[0], y.shape[0]\n    n += k", 8),
+}
+
+
+@pytest.mark.parametrize(
+    "around", ["while cg.graph_do_while(c):", "while cg.graph_while(c[()] > 0):", "if cg.graph_if(c[()] > 0):"]
+)
+@pytest.mark.parametrize("what", BEFORE)
+def test_values_from_before_a_conditional_are_those_inside_and_behind_it(what, around):
+    line, n = BEFORE[what]
+    k = function_of(
+        "def k(x: ndarray(i32, 1), y: ndarray(i32, 1), c: ndarray(i32, 0), m: i32):\n"
+        f"    {line}\n    {around}\n"
+        "        for i in x:\n            if i < n - 1:\n                x[i] += n\n"
+        "        c[()] -= 1\n"
+        "    for i in y:\n        y[i] += n\n"
+    )
+    found = run(k, x=np.zeros(4, "i4"), y=np.ones(4, "i4"), c=counter(1), m=1)
+    np.testing.assert_array_equal(found["x"], np.where(np.arange(4) < n - 1, n, 0))
+    np.testing.assert_array_equal(found["y"], np.full(4, 1 + n))
+
+
 def test_the_body_of_do_while_runs_at_least_once():
     assert run(body_first, x=np.zeros(1, "i4"), c=counter(5))["x"].tolist() == [1]
 

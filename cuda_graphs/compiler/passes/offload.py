@@ -55,8 +55,8 @@ Item = Segment | NestedSegments | ir.HostCall
 def offload(kernel: ir.Kernel) -> ir.Program:
     """Returns the kernel as a program of tasks."""
     items = split_into_segments(kernel.body)
-    segments = list(segments_of(items))
-    boundaries = TaskBoundaries(segments)
+    boundaries = TaskBoundaries(list(segments_of(items)))
+    segments = boundaries.tasks
     results = tuple(
         ir.Array(f"return.{i}", type, 0, ir.Space.TEMP, ()) for i, type in enumerate(kernel.returns)
     )
@@ -71,14 +71,17 @@ def offload(kernel: ir.Kernel) -> ir.Program:
 
 
 def split_into_segments(body: ir.Block) -> list[Item]:
-    """Returns the segments in order. The segment of a parallel loop has the loop, and loads that feed its bounds."""
+    """Returns the segments in order. The segment of a parallel loop has the loop, and loads that feed its bounds.
+
+    Some segments only compute values (`is_task`).
+    """
     items: list[Item] = []
     run: list[Segment] = [Segment()]  # segments without a conditional between them
 
     def finish() -> None:
         found = [segment for segment in run if segment.body]
         sink_bounds(found)
-        items.extend(s for s in found if s.loop is not None or has_effect(s))
+        items.extend(found)
         run[:] = [Segment()]
 
     for statement in body.body:
@@ -110,7 +113,9 @@ def segments_of(items: list[Item]) -> Iterator[Segment]:
 
 def make_plan(items: list[Item], numbers: dict[Segment, int]) -> ir.Plan:
     """Returns the numbers of the segments, nested like their levels, with the calls of the host between them."""
-    return tuple(make_step(item, numbers) for item in items)
+    return tuple(
+        make_step(item, numbers) for item in items if not isinstance(item, Segment) or item in numbers
+    )
 
 
 def make_step(item: Item, numbers: dict[Segment, int]) -> ir.Step:
@@ -149,8 +154,8 @@ def make_nested_plan(nested: NestedSegments, numbers: dict[Segment, int]) -> ir.
     return ir.Fork(plans) if isinstance(of, ir.Sections) else ir.Branch(of.kind, of.condition, plans)
 
 
-def has_effect(segment: Segment) -> bool:
-    """Returns whether the segment does more than compute values that other tasks can recompute."""
+def is_task(segment: Segment) -> bool:
+    """Returns whether a segment does more than compute values, which the tasks that need them compute themselves."""
     return not all(isinstance(statement, (ir.Op, ir.Extent)) for statement in segment.body)
 
 
@@ -184,9 +189,13 @@ def may_move(statement: ir.Statement, is_guarded: bool, written: list[ir.Array])
 
 
 class TaskBoundaries:
-    """The values and locals that tasks pass to later tasks, and the temporary array of each."""
+    """The values and locals that tasks pass to later tasks, and the temporary array of each.
+
+    tasks  the segments that are tasks
+    """
 
     def __init__(self, segments: list[Segment]) -> None:
+        self.tasks = list(filter(is_task, segments))
         self.temps: dict[ir.Value | ir.Local, ir.Array] = {}
         self.home: dict[ir.Value, Segment] = {}
         users: dict[ir.Local, set[int]] = {}
@@ -202,7 +211,7 @@ class TaskBoundaries:
         for local, where in users.items():
             if len(where) > 1:
                 self.add(local, local.name)
-        for segment in segments:
+        for segment in self.tasks:
             for statement in segment.all_statements():
                 for value in ir.operands_of(statement):
                     self.pass_value(value, segment)
