@@ -39,7 +39,7 @@ from cuda_graphs.compiler.language import (
 )
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.language.structs import is_struct, struct_dtype, struct_members
-from cuda_graphs.compiler.pipeline import generate, lower
+from cuda_graphs.compiler.pipeline import compile_kernel, generate, lower
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.kernels.graph.emission import ConditionSlot, Emission, TaskLaunch
 from cuda_graphs.kernels.targets import target_named
@@ -463,6 +463,40 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
     for path, array in (arrays | temps).items():
         array[...] = seen[path].view(array.dtype).reshape(array.shape)
     return [temps[result.temp][0] for result in artifact.results]
+
+
+GRIDS = [(1, 32), (2, 64), (3, 128), (40, 32), (2, 48), (1, 1), (1, 1024)]  # blocks, and threads of a block
+
+
+def in_every_grid(function, given):
+    """The arrays of the interpreter, with which PTX agrees on every grid."""
+    wanted = run_all(function, **given)
+    program, _ = lower(function, specialise(function, given))
+    for grid in GRIDS:
+        for machine in (on_ptx, *([on_gpu] if driver_info().kind == "cuda" else [])):
+            arrays = {name: value.copy() for name, value in given.items() if isinstance(value, np.ndarray)}
+            machine(program, arrays, given, grid)
+            for name, array in wanted.items():
+                np.testing.assert_array_equal(arrays[name], array, err_msg=f"{name} on {grid}")
+    return wanted
+
+
+def at_offset(values, offset):
+    """The values in memory that begins so many bytes after a multiple of 64. A GPU refuses wide accesses there."""
+    memory = np.zeros(values.nbytes + 128, "u1")
+    start = -memory.ctypes.data % 64 + offset
+    found = memory[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+    found[...] = values
+    return found
+
+
+def ptx_of(function, given):
+    return compile_kernel(function, specialise(function, given), ptx_target()).code.decode()
+
+
+def joint_accesses(function, given):
+    """The accesses of several elements at once in PTX."""
+    return re.findall(r"(?:ld|st)\.global\S*\.v\d\.\S+", ptx_of(function, given))
 
 
 def bytes_at(address, size):

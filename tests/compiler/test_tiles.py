@@ -8,30 +8,27 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler.language.signature import specialise
-from cuda_graphs.compiler.pipeline import compile_kernel, lower
+from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.core.driver.choice import driver_info
-from tests.compiler.rig import cg, function_of, on_gpu, on_ptx, ptx_target, run_all
+from tests.compiler.rig import (
+    GRIDS,
+    at_offset,
+    cg,
+    function_of,
+    in_every_grid,
+    joint_accesses,
+    on_gpu,
+    on_ptx,
+    ptx_of,
+    run_all,
+)  # fmt: skip
 
-GRIDS = [(1, 32), (2, 64), (3, 128), (40, 32), (2, 48), (1, 1), (1, 1024)]  # blocks, and threads of a block
 BOXES = [
     *((5, n) for n in (1, 31, 32, 33, 63, 64, 100, 257)),
     *((n, 40) for n in (1, 2, 31, 129)),
     (0, 40), (40, 0), (3, 5, 33), (7, 1, 64), (1, 1, 32), (2, 3, 1, 45), (3, 1, 4, 70), (2, 2, 3, 2, 34),
 ]  # fmt: skip
 NAMES = "ijklm"
-
-
-def in_every_grid(function, given):
-    """The arrays of the interpreter, with which PTX agrees on every grid."""
-    wanted = run_all(function, **given)
-    program, _ = lower(function, specialise(function, given))
-    for grid in GRIDS:
-        for machine in (on_ptx, *([on_gpu] if driver_info().kind == "cuda" else [])):
-            arrays = {name: value.copy() for name, value in given.items() if isinstance(value, np.ndarray)}
-            machine(program, arrays, given, grid)
-            for name, array in wanted.items():
-                np.testing.assert_array_equal(arrays[name], array, err_msg=f"{name} on {grid}")
-    return wanted
 
 
 def numbers(shape):
@@ -85,7 +82,7 @@ def stencil(x: cg.ndarray(cg.f32, 2), y: cg.ndarray(cg.f32, 2)):
 
 def test_loads_of_four_points_come_before_their_stores():
     given = {"x": np.zeros((9, 64), "f4"), "y": np.zeros((8, 64), "f4")}
-    code = compile_kernel(stencil, specialise(stencil, given), ptx_target()).code.decode()
+    code = ptx_of(stencil, given)
     loads = [len(re.findall(r"ld\.global", block.partition("st.global")[0])) for block in code.split("\n$L")]
     assert max(loads) == 2 * 4
 
@@ -132,15 +129,6 @@ def test_columns_from_any_index_on_are_visited_once(begin, columns):
         wanted[begin + 8 : begin + 8 + columns] + 100 * np.arange(1, 4)[:, None]
     )
     np.testing.assert_array_equal(found["x"], rows)
-
-
-def at_offset(values, offset):
-    """The values in memory that begins so many bytes after a multiple of 64. A GPU refuses wide accesses there."""
-    memory = np.zeros(values.nbytes + 128, "u1")
-    start = -memory.ctypes.data % 64 + offset
-    found = memory[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
-    found[...] = values
-    return found
 
 
 SWEEPS = {
@@ -192,11 +180,6 @@ def test_columns_of_aligned_rows_are_visited_once(begin, columns):
     np.testing.assert_array_equal(found, wanted)
 
 
-def accesses(function, given):
-    code = compile_kernel(function, specialise(function, given), ptx_target()).code.decode()
-    return re.findall(r"(?:ld|st)\.global\S*\.v\d\.\S+", code)
-
-
 SUMS = {
     "x[i - 1, j] + x[i + 1, j] + x[i, j - 1] + x[i, j + 1]": 3,  # the rows above and below, and the own one
     "x[i, j] * 2": 1,
@@ -212,7 +195,7 @@ def test_neighbours_have_joint_accesses(scalar, joint, value, loads):
         f"        y[i, j] = {value}\n"
     )
     array = np.zeros((6, 128), {"f32": "f4", "f64": "f8"}[scalar])
-    found = accesses(sweep, {"x": array, "y": array})
+    found = joint_accesses(sweep, {"x": array, "y": array})
     assert found == [f"ld.global.{joint}"] * loads + [f"st.global.{joint}"]
 
 
@@ -224,7 +207,7 @@ def test_loops_that_store_at_other_indices_have_single_accesses():
         "        y[i, j + j] = x[i, j]\n        y[i, j] = x[i, j]\n"
     )
     array = np.zeros((6, 128), "f4")
-    assert accesses(beside, {"x": array, "y": array}) == []
+    assert joint_accesses(beside, {"x": array, "y": array}) == []
 
 
 def components(x: cg.ndarray(cg.types.vec(4, cg.f32), 1), y: cg.ndarray(cg.f32, 2)):

@@ -16,13 +16,13 @@ Only the first iterations of a thread have early loads, since all later ones com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["PURE", "EarlyLoads", "let_next_launch_begin", "wait_for_previous_launch"]
+__all__ = ["PURE", "EarlyLoads", "let_next_launch_begin", "needs_of", "wait_for_previous_launch"]
 
 PURE = (ir.Op, ir.Load, ir.Extent)
 MOST_LOADS = 16  # loads of a thread that wait in registers
@@ -41,6 +41,15 @@ def let_next_launch_begin(e: Emitter) -> None:
 def control(e: Emitter, instruction: str) -> None:
     # Inline PTX, as LLVM's intrinsics are declared without memory effects: loads could move before them.
     e.line(f'call void asm sideeffect "{instruction};", "~{{memory}}"()')
+
+
+def needs_of(statements: Sequence[ir.Statement], values: Iterable[ir.Value]) -> list[ir.Statement]:
+    """Return the statements of a straight line that compute some of its values."""
+    needed: set[object] = set(values)
+    for each in reversed(statements):
+        if each in needed:
+            needed.update(ir.operands_of(each))
+    return [each for each in statements if each in needed]
 
 
 class EarlyLoads:
@@ -106,11 +115,7 @@ class EarlyLoads:
                 early.append(each)
             else:
                 late.add(each)
-        needed: set[object] = {each for each in early if isinstance(each, ir.Load)}
-        for each in reversed(early):
-            if each in needed:
-                needed.update(ir.operands_of(each))
-        early = [each for each in early if each in needed]
+        early = needs_of(early, [each for each in early if isinstance(each, ir.Load)])
         taken = set(early)
         return early, [each for each in statements if each not in taken]
 

@@ -8,7 +8,14 @@ from collections.abc import Callable
 
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 
-__all__ = ["strided", "strided_box"]
+__all__ = ["Digit", "digits_of", "strided", "strided_box"]
+
+
+class Digit:
+    """A digit that grows by a step in each iteration. At `size` it carries 1 to the digit before it."""
+
+    def __init__(self, begin: str, step: str, size: str = "") -> None:
+        self.begin, self.step, self.size = begin, step, size
 
 
 def strided(e: Emitter, begin: str, step: str, end: str, body: Callable[[str, str], None]) -> tuple[str, str]:
@@ -16,27 +23,30 @@ def strided(e: Emitter, begin: str, step: str, end: str, body: Callable[[str, st
 
     Returns (label after the loop, the first number that was not less than `end`).
     """
-    return _loop(e, end, [_Count(begin, step)], lambda at, following: body(at[0], following))
+    return _loop(e, end, [Digit(begin, step)], lambda at, following: body(at[0], following))
 
 
-def strided_box(
-    e: Emitter, sizes: list[str], begin: str, step: str, end: str, body: Callable[[list[str], str], None]
-) -> None:
+def strided_box(e: Emitter, digits: list[Digit], end: str, body: Callable[[list[str], str], None]) -> None:
     """Emit a strided loop over the points of a box, in row-major order. `body` gets the position along each axis.
 
-    Begin and step are divided into digits once, before the loop. The loop adds positions digit by digit, with a carry:
-    a division for each point would cost more than the work at the point.
+    The loop adds positions digit by digit, with a carry: a division for each point would cost more than the work at the
+    point.
     """
+    first = int(len(digits) > 1)  # behind the number of the point
+    _loop(e, end, digits, lambda at, following: body(at[first:], following))
+
+
+def digits_of(e: Emitter, sizes: list[str], begin: str, step: str) -> list[Digit]:
+    """Return the number of a point of a box, and its position along each of several axes. They need divisions."""
+    number = Digit(begin, step)
     if len(sizes) == 1:
-        strided(e, begin, step, end, lambda at, following: body([at], following))
-        return
+        return [number]
     sizes = [sizes[0], *(e.call("llvm.umax.i64", "i64", [("i64", s), ("i64", "1")]) for s in sizes[1:])]
-    digits = zip(_digits(e, begin, sizes), _digits(e, step, sizes), sizes, strict=True)
-    counts = [_Count(begin, step), *(_Count(*each) for each in digits)]
-    _loop(e, end, counts, lambda at, following: body(at[1:], following))
+    positions = zip(_positions(e, begin, sizes), _positions(e, step, sizes), sizes, strict=True)
+    return [number, *(Digit(*each) for each in positions)]
 
 
-def _digits(e: Emitter, number: str, sizes: list[str]) -> list[str]:
+def _positions(e: Emitter, number: str, sizes: list[str]) -> list[str]:
     """Return the position of a point of a box along each axis."""
     found: list[str] = []
     for size in reversed(sizes[1:]):
@@ -45,15 +55,8 @@ def _digits(e: Emitter, number: str, sizes: list[str]) -> list[str]:
     return [number, *found]
 
 
-class _Count:
-    """A digit that grows by a step in each iteration. At `size` it carries 1 to the digit before it."""
-
-    def __init__(self, begin: str, step: str, size: str = "") -> None:
-        self.begin, self.step, self.size = begin, step, size
-
-
 def _loop(
-    e: Emitter, end: str, counts: list[_Count], body: Callable[[list[str], str], None]
+    e: Emitter, end: str, counts: list[Digit], body: Callable[[list[str], str], None]
 ) -> tuple[str, str]:
     """Emit a loop while the first number is less than `end`; return the label after it, and that number there."""
     entry, head, loop_body, following, after = (
@@ -81,7 +84,7 @@ def _loop(
     return after, at[0]
 
 
-def _advance(e: Emitter, count: _Count, at: str, advanced: str, carry: str, first: bool) -> str:
+def _advance(e: Emitter, count: Digit, at: str, advanced: str, carry: str, first: bool) -> str:
     """Define the next value of a digit; return the carry to the digit before it."""
     step = e.let(f"add nuw nsw i64 {count.step}, {carry}") if carry else count.step
     if first:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Set
 from dataclasses import astuple
-from functools import partial
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import Layout, TaskInfo
@@ -35,14 +34,15 @@ from cuda_graphs.native.versions import state_of
 from .block_bins import BinMemory, with_block_bins
 from .block_reductions import add_sums
 from .early_loads import EarlyLoads, let_next_launch_begin, wait_for_previous_launch
-from .grid_stride import strided, strided_box
-from .metadata import METADATA, UNROLLED, WIDTH, scopes_of
+from .grid_stride import Digit, digits_of, strided_box
+from .limit_branches import LimitBranches
+from .metadata import METADATA, UNROLLED
 from .ptx_blocks import GpuBlockLoop
 from .ptx_exchange import MOST_THREADS, with_exchanges
 from .ptx_merge import merged_ptx
 from .ptx_resident import GpuResidentTasks, run_in_last_thread
-from .tiles import LANES, MOST, STRAIGHT, TiledLoop, is_tiled, place, shift_of
-from .wide_access import WIDE_BYTES, are_aligned, assume_aligned
+from .tiles import LANES, TiledLoop, place, shift_of
+from .wide_groups import WideGroups
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
 ENTRY = "ptx_kernel"
@@ -252,18 +252,19 @@ class Ptx:
             GpuBlockLoop(e, loop, task.name, self.capability).run()
             return
         begins, counts, total = e.trips(loop)
+        branches = LimitBranches(loop)
 
         def run() -> None:
             thread, threads = self.position(e)
-            width = group_width(loop)
-            early = None if start is None else start.for_loop(loop, width)
-            if width > 1:
-                thread = self.wide_groups(e, loop, width, thread, threads, total, early, is_resident)
+            groups = WideGroups(e, loop, branches, is_resident)
+            early = None if start is None else start.for_loop(groups.first, groups.width)
+            if groups.width > 1:
+                thread = groups.run(thread, threads, total, early)
             elif early is not None:
                 thread = self.early_point(e, loop, begins, thread, threads, total, early)
             elif len(loop.axes) == 1:
                 thread = aligned(e, shift_of(e, loop, begins), thread, threads)
-            self.stride(e, loop, begins, counts, thread, threads, total)
+            self.stride(e, loop, branches, begins, counts, thread, threads, total, is_resident)
 
         if task.bins:
             with_block_bins(e, memory, task.bins, self.capability, total, run)
@@ -288,85 +289,6 @@ class Ptx:
         start.peel(loop, e.let(f"icmp slt i64 {thread}, {total}"), [place])
         return e.let(f"add nsw i64 {thread}, {threads}")
 
-    def early_group(
-        self, e: Emitter, loop: ir.For, width: int, thread: str, condition: str, start: EarlyLoads
-    ) -> None:
-        """Emit the first group of this thread around the wait, if `condition` holds."""
-        base = e.let(f"mul nuw nsw i64 {thread}, {width}")
-
-        def place(lane: int) -> None:
-            e.wide[loop.axes[0].index] = e.let(f"or disjoint i64 {base}, {lane}")
-
-        places = [partial(place, lane) for lane in range(width)]
-        start.peel(loop, condition, places, [scopes_of(lane) for lane in range(width)])
-
-    def wide_groups(
-        self,
-        e: Emitter,
-        loop: ir.For,
-        width: int,
-        thread: str,
-        threads: str,
-        total: str,
-        start: EarlyLoads | None = None,
-        is_resident: bool = False,
-    ) -> str:
-        """Emit groups of neighbouring iterations, if all arrays are aligned to 16 bytes. Accesses become as wide.
-
-        The grid of a resident launch is not made for this loop, so its loop also needs a group for each thread.
-
-        Returns the iteration at which this thread begins the rest. The rest is the whole loop without alignment.
-
-        Metadata says that the iterations of one group do not access each other's memory, so all their loads may come
-        first.
-        """
-        arrays = dict.fromkeys(s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Load, ir.Store)))
-        aligned = are_aligned(e, arrays)
-        whole = e.let(f"udiv i64 {total}, {width}")
-        if is_resident:
-            aligned = e.let(f"and i1 {aligned}, {e.let(f'icmp sge i64 {whole}, {threads}')}")
-        first, wide, rest = (e.label(stem) for stem in ("whole", "groups", "rest"))
-        other = rest if start is None else e.label("unaligned")
-        e.jump(first)
-        e.start(first)
-        e.jump_if(aligned, wide, other)
-        if start is not None:
-            e.start(other)
-            wait_for_previous_launch(e)
-            e.jump(rest)
-        e.start(wide)
-        assume_aligned(e, arrays)
-
-        def groups_of(chunks: int) -> Callable[[str, str], None]:
-            def groups(at: str, following: str) -> None:
-                for chunk in range(chunks):
-                    base = e.let(f"mul nuw nsw i64 {at}, {width}")
-                    for lane in range(width):
-                        e.wide[loop.axes[0].index] = e.let(f"or disjoint i64 {base}, {lane}")
-                        own = chunk * width + lane
-                        e.metadata = scopes_of(own)
-                        e.block(loop.body)
-                    at = e.let(f"add nuw nsw i64 {at}, {threads}")
-                e.metadata = ""
-
-            return groups
-
-        at = thread
-        if start is not None:
-            self.early_group(e, loop, width, thread, e.let(f"icmp slt i64 {thread}, {whole}"), start)
-            at = e.let(f"add nuw nsw i64 {thread}, {threads}")
-        chunks = chunks_of(loop, width)
-        if chunks > 1:
-            step = e.let(f"mul nuw nsw i64 {threads}, {chunks}")
-            end = e.let(f"sub nsw i64 {whole}, {e.let(f'sub nuw nsw i64 {step}, {threads}')}")
-            _, at = strided(e, at, step, end, groups_of(chunks))
-        last, _ = strided(e, at, threads, whole, groups_of(1))
-        done = e.let(f"mul nuw nsw i64 {whole}, {width}")
-        begin = e.let(f"add nsw i64 {done}, {thread}")
-        e.jump(rest)
-        e.start(rest)
-        return e.let(f"phi i64 [ {thread}, %{first if start is None else other} ], [ {begin}, %{last} ]")
-
     def position(self, e: FunctionText) -> tuple[str, str]:
         """Return (number of this thread in the grid, number of threads), in 64 bits."""
         names = ("tid.x", "ntid.x", "ctaid.x", "nctaid.x")
@@ -380,11 +302,13 @@ class Ptx:
         self,
         e: Emitter,
         loop: ir.For,
+        branches: LimitBranches,
         begins: list[str],
         counts: list[str],
         thread: str,
         threads: str,
         total: str,
+        is_resident: bool,
     ) -> None:
         def point(numbers: list[str], following: str) -> None:
             place(e, loop, begins, numbers)
@@ -392,11 +316,18 @@ class Ptx:
             e.block(loop.body)
             e.loops.pop()
 
-        def row_major() -> None:
-            strided_box(e, counts, thread, threads, total, point)
+        def digits() -> list[Digit]:
+            return digits_of(e, counts, thread, threads)
 
-        if is_tiled(loop):
-            TiledLoop(e, loop, begins, counts).run(row_major)
+        # Behind a condition, a resident loop would divide in each of its rounds.
+        known = digits() if is_resident and branches.conditions else None
+
+        def row_major() -> None:
+            strided_box(e, digits() if known is None else known, total, point)
+
+        tiles = TiledLoop(e, loop, branches, begins, counts, is_resident)
+        if tiles.is_suitable:
+            tiles.run(row_major)
         else:
             row_major()
 
@@ -416,31 +347,3 @@ def aligned(e: Emitter, shift: str, thread: str, threads: str) -> str:
 def required_threads(blocks: int) -> str:
     """Return the attribute that fixes the number of threads of a block, or "" for any number."""
     return f' "nvvm.reqntid"="{blocks}"' if blocks else ""
-
-
-MOST_CHUNKS = 4  # groups that a thread runs at a time
-
-
-def chunks_of(loop: ir.For, width: int) -> int:
-    """Return the number of groups that a thread runs at a time: several loads in flight for loops without stores."""
-    if any(isinstance(s, ir.Store) for s in ir.walk(loop.body)):
-        return 1
-    return max(1, min(MOST_CHUNKS, WIDTH // width))
-
-
-def group_width(loop: ir.For) -> int:
-    """Return the number of neighbouring iterations whose accesses make 16 bytes, or 1 for unsuitable loops.
-
-    A suitable loop has one axis from 0 and a straight-line body, stores only at its index, and has accesses to
-    widen. It may have atomics, as their order is free anyway.
-    """
-    (axis, *more), body = loop.axes, list(ir.walk(loop.body))
-    index = (axis.index,)
-    if more or axis.step != 1 or not (isinstance(axis.begin, ir.Const) and axis.begin.value == 0):
-        return 1
-    if len(body) > MOST or not all(isinstance(s, STRAIGHT) for s in body):
-        return 1
-    if any(isinstance(s, ir.Store) and s.index != index for s in body):
-        return 1
-    sizes = [s.array.element.size for s in body if isinstance(s, (ir.Load, ir.Store)) and s.index == index]
-    return WIDE_BYTES // max(sizes) if sizes else 1

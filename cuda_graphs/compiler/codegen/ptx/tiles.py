@@ -19,7 +19,7 @@ took 37, and so did the sweep in CUDA C++ with four neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
@@ -28,14 +28,13 @@ from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.ir import ir
 
 from .early_loads import PURE
+from .limit_branches import LimitBranches, side_by_side
 from .metadata import NOT_UNROLLED, scopes_of
 from .wide_access import WideRows, hidden
 
-__all__ = ["LANES", "MOST", "STRAIGHT", "TiledLoop", "is_tiled", "place", "shift_of"]
+__all__ = ["LANES", "TiledLoop", "place", "shift_of"]
 
 LANES = 32
-MOST = 64  # statements of a body that may be emitted several times
-STRAIGHT = (*PURE, ir.Store, ir.Atomic, ir.Get, ir.Set)
 # Loads of a point for which a thread has four or two points that are apart. With more it has one, and no neighbours.
 FEW, SOME = 2, 8
 STATE = ("i64", "i32", "i32")  # of the loop over tiles: the tile, and its row and column among the tiles
@@ -54,12 +53,6 @@ def shift_of(e: Emitter, loop: ir.For, begins: list[str]) -> str:
     return e.let(f"and i64 {begins[-1]}, {LANES - 1}")
 
 
-def is_tiled(loop: ir.For) -> bool:
-    """Return whether a loop has several axes and a short straight-line body."""
-    body = list(ir.walk(loop.body))
-    return len(loop.axes) > 1 and len(body) <= MOST and all(isinstance(s, STRAIGHT) for s in body)
-
-
 class Grid(NamedTuple):
     """The tiles of a loop: the columns of one, and how many there are from left to right, and in all."""
 
@@ -73,17 +66,31 @@ class TiledLoop:
 
     A column is a number of 32 bits. Column 0 is at an index that is a multiple of 32, and the loop begins at the column
     `shift`.
+
+    points       of a thread in a tile
+    neighbours   how many of them are neighbours if rows are aligned; 1: none
+    is_suitable  whether the loop has several axes and a short body that is a straight line, or has branches that limit
+                 indices, and neighbours
     """
 
-    def __init__(self, e: Emitter, loop: ir.For, begins: list[str], sizes: Sequence[str]) -> None:
-        self.e, self.loop, self.begins, self.sizes = e, loop, begins, list(sizes)
-        statements = loop.body.body
-        pure = sum(1 for _ in takewhile(lambda s: isinstance(s, PURE), statements))
-        self.early, self.late = statements[:pure], statements[pure:]
-        loads = sum(isinstance(s, ir.Load) for s in self.early)
+    def __init__(
+        self,
+        e: Emitter,
+        loop: ir.For,
+        branches: LimitBranches,
+        begins: list[str],
+        sizes: Sequence[str],
+        is_resident: bool,
+    ) -> None:
+        self.e, self.loop, self.branches, self.begins, self.sizes = e, loop, branches, begins, list(sizes)
+        self.is_resident = is_resident
+        before = takewhile(lambda s: isinstance(s, PURE), branches.taken.body.body)
+        loads = sum(isinstance(s, ir.Load) for s in before)
         self.points = 4 if loads <= FEW else 2 if loads <= SOME else 1
         self.wide_rows = WideRows(loop)
         self.neighbours = self.wide_rows.points if self.points > 1 else 1
+        is_worth_it = not branches.conditions or self.neighbours > 1
+        self.is_suitable = len(loop.axes) > 1 and branches.is_straight and is_worth_it
 
     def run(self, row_major: Callable[[], None]) -> None:
         """Emit the loop. `row_major` emits it otherwise: for few columns, very many rows or columns, part warps."""
@@ -99,24 +106,37 @@ class TiledLoop:
             f"icmp slt i64 {rows}, {1 << 31}",
             f"icmp eq i32 {e.let(f'and i32 {threads}, {LANES - 1}')}, 0",
         )
+        if self.branches.conditions:
+            points = e.let(f"mul nsw i64 {rows}, {columns}")
+            fits = e.let(f"and i1 {fits}, {self.branches.are_many(e, points, self.is_resident)}")
+            fits = e.let(f"and i1 {fits}, {self.wide_rows.are_aligned(e)}")
         e.jump_if(fits, tiled, other)
         e.start(tiled)
-        self.prepare(rows, columns, threads)
-        if self.neighbours > 1:
-            beside, apart = e.label("beside"), e.label("apart")
-            grid = self.grid_of(self.neighbours)
-            is_aligned = self.wide_rows.are_aligned(e)
-            e.jump_if(e.let(f"and i1 {is_aligned}, {self.occupies_all(grid)}"), beside, apart)
-            e.start(beside)
-            self.tiles_beside()
+        self.prepare(rows, columns, hidden(e, "i32", threads) if self.branches.conditions else threads)
+        for is_faster, emit in self.ways():
+            way, otherwise = e.label("way"), e.label("otherwise")
+            e.jump_if(is_faster, way, otherwise)
+            e.start(way)
+            emit()
             e.jump(done)
-            e.start(apart)
-        self.tiles_of_block(self.grid_of_points_apart(), self.points_apart)
-        e.jump(done)
+            e.start(otherwise)
+        e.jump(other)
         e.start(other)
         row_major()
         e.jump(done)
         e.start(done)
+
+    def ways(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Emit, for each way to take tiles, whether it is faster than the next one, and yield it."""
+        if self.branches.conditions:
+            yield "true", self.tiles_beside
+            return
+        if self.neighbours > 1:
+            is_aligned = self.wide_rows.are_aligned(self.e)
+            are_enough = self.are_enough(self.grid_of(self.neighbours))
+            yield self.e.let(f"and i1 {is_aligned}, {are_enough}"), self.tiles_beside
+        grid = self.grid_of(self.points)
+        yield self.are_enough(grid), partial(self.tiles_of_block, grid, self.points_apart)
 
     def register(self, name: str) -> str:
         return self.e.call("llvm.nvvm.read.ptx.sreg." + name, "i32", [])
@@ -167,20 +187,18 @@ class TiledLoop:
         self.lane, self.warp, self.first, self.step, self.rows, self.columns = kept
         e.extents = extents
 
-    def occupies_all(self, grid: Grid) -> str:
-        """Return whether there is a tile for each block."""
-        return self.e.let(f"icmp sge i64 {grid.total}, {self.blocks}")
+    def are_enough(self, grid: Grid) -> str:
+        """Emit whether tiles of several points for each thread are faster than iterations in row-major order.
 
-    def grid_of_points_apart(self) -> Grid:
-        """Return the tiles for points that are 32 columns apart: of 32 columns if others left blocks without work."""
-        narrow = self.grid_of(1)
-        self.is_wide = "true"
+        In a resident launch, blocks without a tile lose time. Other launches have twice the blocks that run at a time:
+        on an H200 a sweep over the inner points of 1024^2 floats took 4.5 us with four points for each thread, though
+        half of the blocks had no tile, and 8.1 us with one. But elements without joint accesses took longer.
+        """
         if self.points == 1:
-            return narrow
-        wide = self.grid_of(self.points)
-        self.is_wide = chosen = self.occupies_all(wide)
-        kinds = zip(("i32", "i32", "i64"), wide, narrow, strict=True)
-        return Grid(*(self.e.let(f"select i1 {chosen}, {kind} {a}, {kind} {b}") for kind, a, b in kinds))
+            return "true"
+        if self.is_resident or self.neighbours == 1:
+            return self.e.let(f"icmp sge i64 {grid.total}, {self.blocks}")
+        return "true"
 
     def tiles_of_block(self, grid: Grid, points: Callable[[str, str, str], None]) -> None:
         """Emit the loop over the tiles of the block. LLVM turns the slots of its state into registers.
@@ -241,9 +259,9 @@ class TiledLoop:
         e.jump_if(has_all, together, rest)
         e.start(together)
         row, base = self.positions(own), self.index_of(first)
-        self.points_together(
-            [partial(self.place_beside, row, base, lane) for lane in range(count)], scopes_of
-        )
+        places = [partial(self.place_beside, row, base, lane) for lane in range(count)]
+        scopes = [scopes_of(lane) for lane in range(count)]
+        self.branches.together(e, places, scopes, partial(self.in_turn, row, base))
         e.jump(rest)
         e.start(rest)
         column = self.odd_column()
@@ -252,7 +270,14 @@ class TiledLoop:
         e.start(single)
         own, column = hidden(e, "i32", own), hidden(e, "i32", column)
         self.place_beside(self.positions(own), self.index_of(column), 0)
-        e.statements([*self.early, *self.late])
+        e.block(self.loop.body)
+
+    def in_turn(self, row: list[str], base: str) -> None:
+        """Emit neighbours one after the other, from the one at the index `base` on."""
+        e, index = self.e, self.loop.axes[-1].index
+        place(e, self.loop, self.begins, row)
+        end = e.let(f"add nsw i64 {base}, {self.neighbours}")
+        e.counted(index, base, end, 1, lambda _: e.block(self.loop.body), NOT_UNROLLED)
 
     def odd_column(self) -> str:
         """Return the column outside of whole groups of neighbours that this lane has, or one behind the loop.
@@ -286,22 +311,19 @@ class TiledLoop:
         is_inside = e.let(f"icmp uge i32 {first}, {self.shift}")
         has_all = e.let(f"and i1 {is_inside}, {e.let(f'icmp ult i32 {last}, {self.columns}')}")
         together, others = e.label("together"), e.label("others") if self.points > 1 else end
-        e.jump_if(e.let(f"and i1 {has_all}, {self.is_wide}"), together, others)
+        e.jump_if(has_all, together, others)
         if self.points > 1:
             e.start(others)
             second = e.let(f"add i32 {first}, {LANES}")
             start = e.let(f"select i1 {is_inside}, i32 {first}, i32 {second}")
-            beyond = e.let(
-                f"add i32 {begin}, {e.let(f'select i1 {self.is_wide}, i32 {LANES * self.points}, i32 {LANES}')}"
-            )
+            beyond = e.let(f"add i32 {begin}, {LANES * self.points}")
             limit = e.call("llvm.umin.i32", "i32", [("i32", beyond), ("i32", self.columns)])
             self.one_by_one(row, start, limit)
             e.jump(end)
         e.start(together)
         column = e.let(f"zext i32 {e.let(f'sub i32 {first}, {self.shift}')} to i64")
-        self.points_together(
-            [partial(self.place_apart, row, column, number) for number in range(self.points)]
-        )
+        places = [partial(self.place_apart, row, column, number) for number in range(self.points)]
+        side_by_side(e, self.loop.body, places, [""] * self.points)
 
     def place_apart(self, row: list[str], column: str, number: int) -> None:
         """Set the indices to those of a point that is 32 columns times `number` behind a column of the loop."""
@@ -317,29 +339,6 @@ class TiledLoop:
             row = e.let(f"udiv i32 {row}, {size}")
         return [e.let(f"zext i32 {each} to i64") for each in (row, *found)]
 
-    def points_together(
-        self, places: Sequence[Callable[[], None]], metadata: Callable[[int], str] = lambda _: ""
-    ) -> None:
-        """Emit several points, whose indices `places` set: their loads, then the rest, statement by statement.
-
-        Points share the memory of locals, so a body with locals ends one point before it begins the next.
-        """
-        e, begun = self.e, []
-        for number, set_indices in enumerate(places):
-            set_indices()
-            e.metadata = metadata(number)
-            e.statements(self.early)
-            begun.append((dict(e.wide), {each: e.names[each] for each in self.early if each in e.names}))
-        has_locals = any(isinstance(each, (ir.Get, ir.Set)) for each in self.late)
-        for part in [self.late] if has_locals else [[each] for each in self.late]:
-            for number, (indices, names) in enumerate(begun):
-                e.wide.update(indices)
-                e.names.update(names)
-                e.metadata = metadata(number)
-                e.statements(part)
-                names |= {each: e.names[each] for each in part if each in e.names}
-        e.metadata = ""
-
     def one_by_one(self, row: list[str], begin: str, end: str) -> None:
         """Emit a loop over every 32nd column, which begins and ends behind the column `shift`."""
         e, at = self.e, ir.LoopIndex("column")
@@ -349,6 +348,6 @@ class TiledLoop:
 
         def point(_: str) -> None:
             place(e, self.loop, self.begins, [*row, e.wide[at]])
-            e.statements([*self.early, *self.late])
+            e.block(self.loop.body)
 
         e.counted(at, low, high, LANES, point, NOT_UNROLLED)

@@ -18,6 +18,7 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Static, Struct, Vector
 from cuda_graphs.compiler.frontend.frame.weak_types import join
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import bool_
 
 from .arithmetic import operands
 from .construction import filled
@@ -25,6 +26,14 @@ from .lvalues import broadcast
 from .membership import MEMBERSHIP, membership
 from .merging import is_number, merged, zero
 from .operators import compare_structs
+
+MOST_COMPUTED = (
+    16  # statements of a condition that code without a branch computes, though it may not be needed
+)
+HARMLESS = (
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "not", "bit_and", "bit_or", "bit_xor",
+    "add", "sub", "mul", "neg", "min", "max",
+)  # fmt: skip
 
 
 def compare(frame: Frame, node: ast.Compare) -> Any:
@@ -80,7 +89,37 @@ def choose(frame: Frame, condition: ir.Value, then: Callable[[], Any], orelse: C
     for block, make in ((statement.then, then), (statement.orelse, orelse)):
         with frame.block(block):
             found.append(frame.read(make()))
-    return merge_branches(frame, statement, *found)
+    name = connective(statement, *found)
+    if not name:
+        return merge_branches(frame, statement, *found)
+    for each in (*statement.then.body, *statement.orelse.body):
+        frame.builder.put(each)
+    return frame.builder.op(name, condition, found[0] if name == "bit_and" else found[1])
+
+
+def connective(branch: ir.If, a: Any, b: Any) -> str:
+    """Return the operation that is the choice of `a` or `b`: "bit_and", "bit_or", or "" if it needs a branch.
+
+    Code without the branch computes both conditions of `and` or `or`. So the other condition must be short, and its
+    code may neither fail nor access memory.
+    """
+    code = (*branch.then.body, *branch.orelse.body)
+    if len(code) > MOST_COMPUTED or not all(map(is_harmless, code)):
+        return ""
+    if not all(isinstance(each, ir.Value) and each.type == bool_ for each in (a, b)):
+        return ""
+    if b is branch.condition or is_constant(b, False):
+        return "bit_and"
+    return "bit_or" if a is branch.condition or is_constant(a, True) else ""
+
+
+def is_harmless(statement: ir.Statement) -> bool:
+    is_computed = isinstance(statement, ir.Op) and statement.name in HARMLESS
+    return is_computed or isinstance(statement, (ir.Extent, ir.Get))
+
+
+def is_constant(value: ir.Value, wanted: bool) -> bool:
+    return isinstance(value, ir.Const) and value.value is wanted
 
 
 def merge_branches(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
