@@ -153,7 +153,8 @@ BEFORE = {
 
 
 @pytest.mark.parametrize(
-    "around", ["while cg.graph_do_while(c):", "while cg.graph_while(c[()] > 0):", "if cg.graph_if(c[()] > 0):"]
+    "around",
+    ["while cg.graph_do_while(c):", "while cg.graph_while(c[()] > 0):", "if cg.graph_if(c[()] > 0):"],
 )
 @pytest.mark.parametrize("what", BEFORE)
 def test_values_from_before_a_conditional_are_those_inside_and_behind_it(what, around):
