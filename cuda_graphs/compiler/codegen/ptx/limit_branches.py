@@ -4,7 +4,7 @@
 
     if 1 <= i < n - 1: y[i] = f(x[i - 1]) + f(x[i]) + f(x[i + 1])
 
-Such a condition holds between two points of a row for which it holds. So a thread that runs a few neighbours together
+Such a condition holds between two points of a row for which it holds. A thread that runs a few neighbours together
 tests the first and the last one. Without the branch, LLVM computes and loads once what several neighbours need: four of
 this example call f six times. Neighbours at a limit run one after the other, with their branches.
 """

@@ -7,11 +7,11 @@ order (grid_stride.py), a point needs fewer instructions, and a block reads neig
 Tiles begin at indices that are multiples of 32, so a warp accesses whole lines of the cache: an inner copy of 4096^2
 floats, from index 1 on, took 51 us on an H200 where a whole copy took 37.
 
-A thread of a long loop has several points of a tile. It first runs the loads of all of them, up to the first statement
-that has an effect, then the rest of each: with a single load in flight, a thread mostly waits. If rows begin at
-multiples of 16 bytes, these are up to four neighbours, with accesses of up to 16 bytes (wide_access.py). In other rows
-they are 32 columns apart. Iterations of a parallel loop may run in any order, so this needs no knowledge about the
-memory of arrays.
+A thread has several points of a tile. It first runs the loads of all of them, up to the first statement that has an
+effect, then the rest of each: with a single load in flight, a thread mostly waits. If rows begin at multiples of 16
+bytes, these are up to four neighbours, with accesses of up to 16 bytes (wide_access.py). In other rows they are 32
+columns apart. Iterations of a parallel loop may run in any order, so this needs no knowledge about the memory of
+arrays. Loops with many loads have one point, and those with branches have neighbours (limit_branches.py) or no tiles.
 
 On an H200, a sweep of a 5-point stencil over 4096^2 floats took 58 us with points that are 32 columns apart. A copy
 took 37, and so did the sweep in CUDA C++ with four neighbours.
@@ -190,9 +190,9 @@ class TiledLoop:
     def are_enough(self, grid: Grid) -> str:
         """Emit whether tiles of several points for each thread are faster than iterations in row-major order.
 
-        In a resident launch, blocks without a tile lose time. Other launches have twice the blocks that run at a time:
-        on an H200 a sweep over the inner points of 1024^2 floats took 4.5 us with four points for each thread, though
-        half of the blocks had no tile, and 8.1 us with one. But elements without joint accesses took longer.
+        In a resident launch, blocks without a tile lose time. Other launches have twice the blocks that run at a time.
+        On an H200 a sweep over the inner points of 1024^2 floats took 4.5 us with four points for each thread, though
+        half of the blocks had no tile, and 8.3 us with one. Elements without joint accesses took longer.
         """
         if self.points == 1:
             return "true"
