@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from cuda_graphs.compiler.ir.ir import Loc
 
 __all__ = [
+    "MADE",
     "CompileArgumentError",
     "CompileBarrierError",
     "CompileBlockError",
@@ -149,6 +150,7 @@ def compile_error(kind: type[CompileError], loc: Loc | None, cause: str, remedy:
     return kind(cause, loc, remedy)
 
 
+MADE = "<cuda_graphs "  # the beginning of the names of sources that the package made
 Issue = tuple[str, str, int]  # message, file and line of a warning
 _collected: ContextVar[list[Issue] | None] = ContextVar("collected warnings", default=None)
 
@@ -183,12 +185,15 @@ def collected_warnings() -> Iterator[list[Issue]]:
 def describe_location(loc: Loc | None) -> str:
     """Return the excerpt of the source at a position, after those of the calls that lead to it, each with its file.
 
-    A call that repeats itself is shown once, with its count.
+    A call that repeats itself is shown once, with its count. Source that the package made is shown only without other
+    source.
     """
-    frames = []
+    places = []
     while loc is not None:
-        frames.append(_excerpt(loc))
+        places.append(loc)
         loc = loc.caller
+    written = [each for each in places if not each.file.startswith(MADE)]
+    frames = [_excerpt(each) for each in written or places]
     runs = [(frame, len(list(run))) for frame, run in itertools.groupby(reversed(frames))]
     return "\n".join(frame + (f"\n    ({count} times)" if count > 1 else "") for frame, count in runs)
 

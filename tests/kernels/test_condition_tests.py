@@ -734,6 +734,41 @@ def test_a_refusal_leaves_nothing_behind(stream, kind, make, error, text):
     run(s.g, stream)
 
 
+def test_a_predicate_may_have_names_that_the_kernel_uses(stream):
+    condition, counter, limit = cg.array([9.0], cg.f32), cg.array([1.0], cg.f32), cg.array([2.0], cg.f32)
+    place = SimpleNamespace(limit=limit)
+    g = cg.GraphDef()
+    loop = g.while_loop(
+        lambda predicate, arg_1=None: predicate[0] > counter[0] * limit[0] * place.limit[0],
+        args=(condition, 3),
+        max_iterations=9,
+    )
+    loop.body.call(halve, condition)
+    run(g, stream)
+    assert condition[0] == 2.25
+
+
+MISTAKES = {
+    "a captured array": (lambda s: {"condition": lambda: s.n[0, 1] > 0}, "'s_n' has 1 dimension"),
+    "an argument": (
+        lambda s: {"condition": lambda tol: tol[0, 1] > 0, "args": (s.n,)},
+        "'tol' has 1 dimension",
+    ),
+    "a reserved name": (
+        lambda s: {"condition": lambda limit: limit[0, 1] > 0, "args": (s.n,)},
+        "'limit_' has 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "text"), MISTAKES.values(), ids=MISTAKES)
+def test_errors_of_predicates_show_their_lines_and_names_alone(stream, make, text):
+    s = definition_and_arrays()
+    with pytest.raises(cg.CompileIndexError, match=text) as caught:
+        s.place.while_loop(**make(s))
+    assert str(caught.value).count("File ") == 1 and "test_condition_tests.py" in str(caught.value)
+
+
 def test_a_switch_on_a_flag_without_branches_is_refused(device):
     g, n = cg.GraphDef(), cg.zeros(1, cg.i32)
     with pytest.raises(cg.CUDAError, match="INVALID_VALUE") as caught:

@@ -15,11 +15,12 @@ import functools
 import inspect
 import linecache
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from cuda_graphs.compiler.errors import MADE
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType
 from cuda_graphs.compiler.language.annotations import Captured, Template
@@ -91,8 +92,12 @@ def of_predicate(predicate: Callable[..., Any], args: tuple[Any, ...], counter: 
         )
     name = function.__name__ if function.__name__.isidentifier() else "predicate"
     check_count(function, args)
-    function, captured, constants = by_reference(function)
-    given = {f"arg_{i}": annotation_of(value, f"argument {i} of {name}()") for i, value in enumerate(args)}
+    names = names_of_arguments(function, len(args))
+    function, captured, constants = by_reference(function, names)
+    given = {
+        each: annotation_of(value, f"argument {i} of {name}()")
+        for i, (each, value) in enumerate(zip(names, args, strict=True))
+    }
     taken = {each: annotation_of(value, f"{each!r} of {name}()") for each, value in captured.items()}
     test = Predicate(f"test_{name}", tuple({**given, **taken}.items()), len(args), constants, function)
     make = shared_kernel if test.can_be_shared() else predicate_kernel
@@ -207,7 +212,7 @@ def kernel_of_expression(
     parameters = {"condition": Condition, **parameters, **PARAMETERS[kind]}
     statements = "\n        ".join(STATEMENTS[kind]).format(expression=expression)
     text = TEXT.format(name=name, parameters=", ".join(parameters), statements=statements)
-    file = f"<cuda_graphs {name} ({kind}): {expression}>"
+    file = f"{MADE}{name} ({kind}): {expression}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace: dict[str, Any] = {**LANGUAGE, **names}
     exec(compile(text, file, "exec"), namespace)
@@ -252,11 +257,33 @@ def number_type(value: Any, what: str) -> ScalarType:
 # ---- names of a predicate
 
 
+RESERVED = frozenset(("condition", "predicate", "range", *LANGUAGE, *COUNTER, *LIMIT))
+
+
+def names_of_arguments(function: types.FunctionType, count: int) -> list[str]:
+    """Return names for the first parameters of a function, which the kernel can use."""
+    code, found = function.__code__, list[str]()
+    for number in range(count):
+        known = number < code.co_argcount
+        found.append(unused_name(code.co_varnames[number] if known else f"arg_{number}", found))
+    return found
+
+
+def unused_name(wanted: str, taken: Container[str]) -> str:
+    """Return a name of a parameter that is neither taken nor used by the kernel itself."""
+    while wanted in RESERVED or wanted in taken:
+        wanted += "_"
+    return wanted
+
+
 def by_reference(
-    function: types.FunctionType,
+    function: types.FunctionType, taken: Sequence[str] = ()
 ) -> tuple[types.FunctionType, dict[str, Any], tuple[Any, ...] | None]:
     """Return a copy of a function with the present values of its names, the arrays among these by parameter, and what
     constants_of returns.
+
+    Args:
+        taken: Names that parameters of arrays cannot have.
     """
     captured: dict[str, Any] = {}
     values: dict[str, Any] = {}
@@ -265,7 +292,7 @@ def by_reference(
         if path is None:
             values[name] = path_value(function, name)
         elif path not in values:
-            parameter = f"captured_{len(captured)}"
+            parameter = unused_name(path.replace(".", "_"), (*taken, *captured))
             captured[parameter], values[path] = path_value(function, path), Captured(parameter)
     roots = dict.fromkeys(path.partition(".")[0] for path in values)
     copy = copy_function(function, {root: root_value(function, root, values) for root in roots})
