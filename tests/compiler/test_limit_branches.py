@@ -10,6 +10,7 @@ import re
 import numpy as np
 import pytest
 
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
@@ -91,6 +92,27 @@ def test_each_point_of_a_plane_takes_the_branches_of_its_indices(lines, begin, b
     )
     x = np.arange(1, np.prod(box) + 1, dtype="i4").reshape(box) ** 2 % 251
     compare(k, {"x": x, "y": np.full(box, -7, "i4"), "total": np.zeros((), "i4")}, offset)
+
+
+@pytest.mark.parametrize("box", [(2000,), (9, 260)], ids=str)
+def test_tasks_of_resident_launches_take_the_branches_too(box, monkeypatch):
+    """Launches run this code here, as the blocks of a resident launch would have to run at the same time."""
+    own = Ptx.parallel
+
+    def parallel(*args, is_resident):
+        own(*args, is_resident=True)
+
+    monkeypatch.setattr(Ptx, "parallel", parallel)
+    index, before = ("i", "i - 1") if len(box) == 1 else ("i, j", "i, j - 1")
+    k = function_of(
+        f"def k(x: ndarray(i32, {len(box)}), y: ndarray(i32, {len(box)})):\n    n = x.shape[{len(box) - 1}]\n"
+        f"    for {index} in x:\n        if 0 < {index[-1]} < n - 1:\n            y[{index}] = x[{before}] * 3\n"
+    )
+    x = np.arange(np.prod(box), dtype="i4").reshape(box)
+    found = in_every_grid(k, {"x": x, "y": np.zeros_like(x)})["y"]
+    wanted = np.zeros_like(x)
+    wanted[..., 1:-1] = x[..., :-2] * 3
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_limits_may_depend_on_the_row():
