@@ -100,19 +100,13 @@ class TiledLoop:
             rows = e.let(f"mul nsw i64 {rows}, {size}")
         threads = self.register("ntid.x")
         tiled, other, done = (e.label(stem) for stem in ("tiled", "row_major", "done"))
-        fits = self.every(
-            f"icmp sge i64 {columns}, {LANES}",
-            f"icmp slt i64 {columns}, {1 << 31}",
-            f"icmp slt i64 {rows}, {1 << 31}",
-            f"icmp eq i32 {e.let(f'and i32 {threads}, {LANES - 1}')}, 0",
-        )
-        if self.branches.conditions:
-            points = e.let(f"mul nsw i64 {rows}, {columns}")
-            fits = e.let(f"and i1 {fits}, {self.branches.are_many(e, points, self.is_resident)}")
-            fits = e.let(f"and i1 {fits}, {self.wide_rows.are_aligned(e)}")
-        e.jump_if(fits, tiled, other)
+        e.jump_if(self.can_have_tiles(rows, columns, threads), tiled, other)
         e.start(tiled)
-        self.prepare(rows, columns, hidden(e, "i32", threads) if self.branches.conditions else threads)
+        if (
+            self.branches.conditions
+        ):  # LLVM shall compute nothing for tiles before the iterations in row-major order
+            threads = hidden(e, "i32", threads)
+        self.prepare(rows, columns, threads)
         for is_faster, emit in self.ways():
             way, otherwise = e.label("way"), e.label("otherwise")
             e.jump_if(is_faster, way, otherwise)
@@ -125,6 +119,21 @@ class TiledLoop:
         row_major()
         e.jump(done)
         e.start(done)
+
+    def can_have_tiles(self, rows: str, columns: str, threads: str) -> str:
+        """Emit whether tiles suit the sizes of the loop; with branches, also whether neighbours do."""
+        e = self.e
+        fits = self.every(
+            f"icmp sge i64 {columns}, {LANES}",
+            f"icmp slt i64 {columns}, {1 << 31}",
+            f"icmp slt i64 {rows}, {1 << 31}",
+            f"icmp eq i32 {e.let(f'and i32 {threads}, {LANES - 1}')}, 0",
+        )
+        if not self.branches.conditions:
+            return fits
+        points = e.let(f"mul nsw i64 {rows}, {columns}")
+        fits = e.let(f"and i1 {fits}, {self.branches.are_many(e, points, self.is_resident)}")
+        return e.let(f"and i1 {fits}, {self.wide_rows.are_aligned(e)}")
 
     def ways(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Emit, for each way to take tiles, whether it is faster than the next one, and yield it."""
