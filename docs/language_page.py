@@ -366,12 +366,22 @@ def silent(to: ScalarType, given: ScalarType) -> str:
 # Statements and expressions.
 
 
+ORDER = {
+    "Expressions": (
+        "The parts of an expression are computed from left to right, as in Python. In `x[0] + f(x)` the first part has",
+        "the value from before the call. A function with a `cg.template()` parameter may get variables themselves: all",
+        "arguments of its call that are variables have their values from after the others.",
+        "",
+    )
+}
+
+
 def constructs() -> Iterator[str]:
     for title, table, known in (
         ("Statements", syntax.STATEMENTS, rows.STATEMENTS),
         ("Expressions", syntax.EXPRESSIONS, rows.EXPRESSIONS),
     ):
-        yield from (f"## {title}", "", "| | Example | |", "|---|---|---|")
+        yield from (f"## {title}", "", *ORDER.get(title, ()), "| | Example | |", "|---|---|---|")
         yield from (f"| {kind.__name__} | {code(known[kind][0])} | {known[kind][1]} |" for kind in table)
         yield ""
     yield from ("### Loops", "", "| | |", "|---|---|")

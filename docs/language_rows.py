@@ -69,7 +69,7 @@ EXPRESSIONS = {
     ast.Subscript: (
         "t = plane[n, k] + v[n] + m[0, 1]",
         "a slice of a vector or matrix is a vector: `m[:, 1]`; one of an array is a view, `part = x[a:b, k]`, with a "
-        "`shape` and with indices that count from its beginning",
+        "`shape`, a `len`, slices of its own, and indices that count from its beginning",
     ),
     ast.BinOp: ("t = a * b", "component by component for vectors; `@` for matrices and vectors"),
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),

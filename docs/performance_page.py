@@ -240,9 +240,10 @@ more H200, 15 calls in each of three processes in turns, large Jacobi took 2,046
 ones 6.9 and not 4.5 (40 calls in each of two processes).
 
 A version of 2026-11-30 takes several points a thread in all loops of several axes, and neighbours within limits
-together ([design](design/2026-11-compiler.md), 13). One more H200, median us of 9 calls (springs, conjugate gradients) and
-of 5 calls in one process each, before and now: medium FDTD 359, 342; medium Jacobi 1,251, 1,163; small Jacobi 1,907,
-1,841; small FDTD 473, 481; medium conjugate gradients 936, 938; medium springs 186, 190. The large sizes stayed within 1%.
+together ([design](design/2026-11-compiler.md), 13). One more H200, median us of 9 calls (springs, conjugate
+gradients) and of 5 calls in one process each, before and now: medium FDTD 359, 342; medium Jacobi 1,251, 1,163; small
+Jacobi 1,907, 1,841; small FDTD 473, 481; medium conjugate gradients 936, 938; medium springs 186, 190. The large
+sizes stayed within 1%.
 
 NVIDIA's profiler (`ncu`, one more H200) shows what limited the two large rows that stayed behind. A step of the large
 springs is three kernels, of 16, 32 and 7 us. The first two start an instruction in 62 and 72% of the cycles and use 23

@@ -55,12 +55,18 @@ def test_indices_of_a_part_count_from_its_beginning_and_its_elements_are_those_o
 
 @pytest.mark.parametrize(
     ("text", "part"),
-    [("x[:, :]", X), ("x[2:, n]", X[2:, 4]), ("x[1:99, 2:6]", X[1:99, 2:6]), ("x[n, :n]", X[4, :4])],
-)
+    [
+        ("x[:, :]", X), ("x[2:, n]", X[2:, 4]), ("x[1:99, 2:6]", X[1:99, 2:6]), ("x[n, :n]", X[4, :4]),
+        ("x[1:, 2:6][1:, :n]", X[2:, 2:6]), ("x[1:n, 2:][2, 1:99]", X[3, 3:]), ("x[:, 1][1:][1:2]", X[2:3, 1]),
+    ],
+)  # fmt: skip
 def test_a_part_ends_at_the_end_of_the_array_and_has_the_shape_of_numpy(text, part):
-    body = f"part = {text}\n" + "\n".join(f"y[{i}] = part.shape[{i}]" for i in range(part.ndim))
-    found = run(body, x=X, y=np.zeros(2, np.int32), n=4)["y"]
-    np.testing.assert_array_equal(found[: part.ndim], part.shape)
+    lines = [f"y[{i}] = part.shape[{i}]" for i in range(part.ndim)]
+    zeros = ", ".join("0" * part.ndim)
+    body = "\n".join([f"part = {text}", *lines, "y[2] = len(part)", f"z[0] = part[{zeros}]"])
+    found = run(body, x=X, y=np.zeros(3, np.int32), z=np.zeros(1, np.float32), n=4)
+    np.testing.assert_array_equal(found["y"][: part.ndim], part.shape)
+    assert found["y"][2] == len(part) and found["z"][0] == part.flat[0]
 
 
 def test_a_structure_takes_an_item_by_its_method_and_goes_into_a_part_by_another():

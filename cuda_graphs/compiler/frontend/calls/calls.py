@@ -18,10 +18,12 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import (
     CompileArgumentError,
+    CompileError,
     CompileSyntaxError,
     CompileTypeError,
     compile_error,
 )
+from cuda_graphs.compiler.frontend.expressions.array_parts import shape_of_part
 from cuda_graphs.compiler.frontend.expressions.construction import make_vector
 from cuda_graphs.compiler.frontend.expressions.expressions import parts_of_starred
 from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS
@@ -30,6 +32,7 @@ from cuda_graphs.compiler.frontend.expressions.operators import special_method
 from cuda_graphs.compiler.frontend.expressions.struct_elements import arrays_in, extents_of, is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
+    ArrayPart,
     Bound,
     BoundFunction,
     HostMember,
@@ -46,6 +49,7 @@ from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, i32
 from cuda_graphs.compiler.language import intrinsics as cg
 from cuda_graphs.compiler.language import library
 from cuda_graphs.compiler.language.annotations import OwnMethod, VectorType, mat, vec
+from cuda_graphs.compiler.language.signature import is_template, resolve
 from cuda_graphs.compiler.language.structs import is_struct, normal_annotation
 
 from .atomics import atomic
@@ -96,7 +100,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
                 raise frame.refuse(each)
         return SPECIAL[function](frame, node)
     is_exact = converts(function) or is_struct(function) or (is_hashable(function) and function in ON_NUMBERS)
-    args, keywords = arguments(frame, node, frame.visit_number if is_exact else frame.visit)
+    visit = frame.visit_number if is_exact else frame.visit
+    args, keywords = arguments(frame, node, visit, is_exact or takes_values(frame, function))
     frame.builder.loc = loc
     match function:
         case ScalarType():
@@ -171,19 +176,49 @@ def row_call(
     return row(frame, *args, **keywords)
 
 
+def takes_values(frame: Frame, function: Any) -> bool:
+    """Return whether a function of the program takes the values of variables.
+
+    One with a template parameter may get the variable itself, and change it.
+    """
+    if isinstance(function, LocalFunction):
+        around, signature = function.source.function, function.signature
+    else:
+        around = function.function if isinstance(function, BoundFunction) else function
+        around = getattr(around, "__cuda_graphs_func__", around)
+        if not isinstance(around, types.FunctionType) or around in BUILTINS:
+            return False
+        signature = inspect.signature(around)
+    try:
+        kinds = [resolve(each.annotation, around, frame.rules) for each in signature.parameters.values()]
+    except CompileError:
+        return False  # a function that runs when compiling, or one that raises this error itself
+    return not any(map(is_template, kinds))
+
+
 def arguments(
-    frame: Frame, node: ast.Call, visit: Callable[[ast.expr], Any]
+    frame: Frame, node: ast.Call, visit: Callable[[ast.expr], Any], by_value: bool
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments of a call, with the parts of `*args` and `**kwargs`."""
+    """Return the arguments of a call, with the parts of `*args` and `**kwargs`.
+
+    Args:
+        by_value: The function does not need the places of arguments.
+    """
+    nodes = [*node.args, *(each.value for each in node.keywords)]
+
+    def visited(each: ast.expr) -> Any:
+        found = visit(each)
+        return frame.before(found, nodes[nodes.index(each) + 1 :]) if by_value else found
+
     args: list[Any] = []
     for each in node.args:
         if isinstance(each, ast.Starred):
             args += parts_of_starred(frame, each)
         else:
-            args.append(visit(each))
+            args.append(visited(each))
     keywords: dict[str, Any] = {}
     for keyword in node.keywords:
-        found = visit(keyword.value)
+        found = visited(keyword.value)
         named = {keyword.arg: found} if keyword.arg is not None else found
         if not isinstance(named, dict) or not all(isinstance(key, str) for key in named):
             raise compile_error(
@@ -243,6 +278,8 @@ def length(frame: Frame, what: Any) -> Any:
                 "read its element with x[()]",
             )
         return extents[0]
+    if isinstance(what, ArrayPart):
+        return shape_of_part(frame, what)[0]
     if isinstance(what, (Vector, VectorElement)):
         return len((what.elements if isinstance(what, VectorElement) else what).components)
     method = special_method(what, "__len__")

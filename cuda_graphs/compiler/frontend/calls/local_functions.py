@@ -73,6 +73,6 @@ def parameter(frame: Frame, arg: ast.arg, kind: Any, default: ast.expr | None) -
     return inspect.Parameter(
         arg.arg,
         kind,
-        default=empty if default is None else frame.visit(default),
+        default=empty if default is None else frame.snapshot(frame.visit(default)),
         annotation=empty if arg.annotation is None else frame.visit(arg.annotation),
     )

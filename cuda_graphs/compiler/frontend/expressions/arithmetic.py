@@ -111,9 +111,8 @@ def unsupported(frame: Frame, operator: str, found: Any) -> CompileError:
 
 
 def binary(frame: Frame, node: ast.BinOp) -> Any:
-    return arithmetic(
-        frame, type(node.op).__name__, frame.visit_number(node.left), frame.visit_number(node.right)
-    )
+    left = frame.before(frame.visit_number(node.left), [node.right])
+    return arithmetic(frame, type(node.op).__name__, left, frame.visit_number(node.right))
 
 
 def unary(frame: Frame, node: ast.UnaryOp) -> Any:

@@ -73,21 +73,34 @@ def alike(frame: Frame, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def part_element(frame: Frame, part: ArrayPart, index: tuple[Any, ...]) -> Any:
-    """Return an element of a part of an array."""
+    """Return an element of a part of an array, or with slices a part of the part."""
     sliced = [each for each in part.index if isinstance(each, Bounds)]
-    given = [integer(frame, each, "an index") for each in flat_index(frame, index)]
+    given: list[Any] = []
+    for each in index:
+        given += [each] if isinstance(each, Bounds) else flat_index(frame, (each,))
     if len(given) != len(sliced):
         raise compile_error(
             CompileIndexError, frame.builder.loc,
             f"a part of {part.array.path!r} with {len(sliced)} slices is indexed with {len(given)} indices",
-            "give one index for each slice",
+            "give one index or slice for each slice",
         )  # fmt: skip
     left = iter(given)
-    places = [
-        frame.builder.op("add", *alike(frame, each.begin, next(left))) if isinstance(each, Bounds) else each
-        for each in part.index
-    ]
-    return element(frame, part.array, tuple(places))
+    places = tuple(
+        inside(frame, each, next(left)) if isinstance(each, Bounds) else each for each in part.index
+    )
+    return ArrayPart(part.array, places) if has_bounds(places) else element(frame, part.array, places)
+
+
+def inside(frame: Frame, bounds: Bounds, index: Any) -> Any:
+    """Return an index of a slice, or the bounds of a slice of it, as those of the array."""
+
+    def moved(by: Any) -> ir.Value:
+        return frame.builder.op("add", *alike(frame, bounds.begin, integer(frame, by, "an index")))
+
+    if not isinstance(index, Bounds):
+        return moved(index)
+    begin = bounds.begin if index.begin is None else moved(index.begin)
+    return closed(frame, Bounds(begin, None if index.end is None else moved(index.end)), bounds.end)
 
 
 def shape_of_part(frame: Frame, part: ArrayPart) -> tuple[ir.Value, ...]:

@@ -88,7 +88,7 @@ def vector_type_of(frame: Frame, type: VectorType, component: Any) -> VectorType
 def dictionary(frame: Frame, node: ast.Dict) -> Any:
     found = {}
     for key, value in zip(node.keys, node.values, strict=True):
-        part = frame.visit(value)
+        part = frame.snapshot(frame.visit(value))
         if key is not None:
             found[hashable_key(frame, frame.visit(key))] = part
         elif isinstance(part, dict):
@@ -127,7 +127,7 @@ def dict_comprehension(frame: Frame, node: ast.DictComp) -> Any:
     found: dict[Any, Any] = {}
 
     def add() -> None:
-        found[hashable_key(frame, frame.visit(node.key))] = frame.visit(node.value)
+        found[hashable_key(frame, frame.visit(node.key))] = frame.snapshot(frame.visit(node.value))
 
     comprehend(frame, node.generators, add)
     return found
@@ -186,11 +186,9 @@ def static_truth(frame: Frame, node: ast.expr) -> bool:
 def sequence(frame: Frame, node: ast.Tuple | ast.List) -> Any:
     """Return the parts of a tuple or list, with those of `*parts` in it."""
     found: list[Any] = []
-    for each in node.elts:
-        if isinstance(each, ast.Starred):
-            found += parts_of_starred(frame, each)
-        else:
-            found.append(frame.visit(each))
+    for number, each in enumerate(node.elts, 1):
+        parts = parts_of_starred(frame, each) if isinstance(each, ast.Starred) else (frame.visit(each),)
+        found += frame.before(tuple(parts), node.elts[number:])
     return tuple(found)
 
 

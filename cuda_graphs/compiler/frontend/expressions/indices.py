@@ -10,7 +10,7 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import CompileIndexError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import RunTimeSlice, Struct, Vector
+from cuda_graphs.compiler.frontend.frame.values import ArrayPart, RunTimeSlice, Struct, Vector
 from cuda_graphs.compiler.ir import ir
 
 from .array_parts import bounds_of
@@ -29,7 +29,9 @@ def index_of(frame: Frame, node: ast.expr, owner: Any) -> tuple[Any, ...]:
         )
 
     if isinstance(node, ast.Tuple):
-        return tuple(visit(each) for each in node.elts)
+        return tuple(
+            frame.before(visit(each), node.elts[number:]) for number, each in enumerate(node.elts, 1)
+        )
     found = visit(node)
     return found if isinstance(found, tuple) else () if found is None else (found,)
 
@@ -65,5 +67,5 @@ def slice_length(frame: Frame, begin: ast.expr | None, end: ast.expr | None) -> 
 # Classes of owners -> what a slice in their brackets is.
 SLICES: tuple[tuple[Any, Callable[[Frame, ast.Slice], Any]], ...] = (
     ((Vector, Struct, tuple, list), slice_of),
-    (ir.Array, bounds_of),
+    ((ir.Array, ArrayPart), bounds_of),
 )

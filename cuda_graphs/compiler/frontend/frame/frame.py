@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import chain
@@ -38,6 +38,7 @@ from .parallel_loop import ParallelLoop
 from .paths import OpenPath, Path, Paths, ReturnPoint
 from .scope import Scope
 from .values import (
+    VARIABLES,
     BoundFunction,
     Component,
     Computed,
@@ -199,6 +200,19 @@ class Frame:
         self.builder.loc = outer
         return result
 
+    def before(self, found: Any, later: Sequence[ast.AST]) -> Any:
+        """Return the meaning of an expression that stands before `later` ones, whose calls may change its value."""
+        if isinstance(found, (tuple, *VARIABLES)) and any(map(may_change_variables, later)):
+            return self.snapshot(found)
+        return found
+
+    def snapshot(self, found: Any) -> Any:
+        """Return what keeps the present value of variables. Other objects stay."""
+        if isinstance(found, tuple):
+            return tuple(self.snapshot(part) for part in found)
+        is_of_source = isinstance(found, Vector) and found.numbers
+        return self.read(found) if isinstance(found, VARIABLES) and not is_of_source else found
+
     def refuse(self, node: ast.AST) -> CompileError:
         """Return the error for Python syntax that kernels do not support."""
         name = type(node).__name__
@@ -342,6 +356,11 @@ class Frame:
     def root(self) -> Frame:
         """The frame of the kernel."""
         return self if self.caller is None else self.caller.root
+
+
+def may_change_variables(node: ast.AST) -> bool:
+    """Return whether an expression has a call or an assignment."""
+    return any(isinstance(each, (ast.Call, ast.NamedExpr)) for each in ast.walk(node))
 
 
 def has_places(found: tuple[Any, ...]) -> bool:

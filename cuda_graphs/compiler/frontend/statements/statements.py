@@ -70,7 +70,10 @@ def assign(frame: Frame, node: ast.Assign, last: bool) -> None:
 def assigned(frame: Frame, node: ast.expr) -> Any:
     """Translate the right side of an assignment. Arithmetic on numbers of the source stays a number of the source."""
     if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in node.elts):
-        return tuple(assigned(frame, each) for each in node.elts)
+        return tuple(
+            frame.before(assigned(frame, each), node.elts[number:])
+            for number, each in enumerate(node.elts, 1)
+        )
     return frame.visit_number(node)
 
 
@@ -141,6 +144,7 @@ def type_of(found: Any) -> ScalarType | VectorType:
 
 def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
     target, operator = lvalue(frame, node.target), type(node.op).__name__
+    present = frame.before(target, [node.value])
     value = frame.visit(node.value)
     if isinstance(target, Struct):
         found = in_place(frame, operator, target, frame.read(value))
@@ -149,7 +153,7 @@ def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
             return
         raise unsupported(frame, operator, target)
     if operator == "MatMult":
-        product = matmul(frame, frame.read(target), frame.read(value))
+        product = matmul(frame, frame.read(present), frame.read(value))
         if not isinstance(product, Vector):
             raise compile_error(
                 CompileTypeError,
@@ -159,12 +163,12 @@ def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
             )
         assign_lvalue(frame, target, product)
     elif isinstance(target, Vector):
-        augment_vector(frame, target, operator, frame.read(value))
+        augment_vector(frame, target, present, operator, frame.read(value))
     else:
-        augment(frame, target, operator, frame.scalar(value))
+        augment(frame, target, present, operator, frame.scalar(value))
 
 
-def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> None:
+def augment_vector(frame: Frame, target: Vector, present: Vector, operator: str, value: Any) -> None:
     """Emit `v op= value`: by component for a vector or tuple, with the same number for all components otherwise."""
     value = make_vector(frame, None, value) if isinstance(value, tuple) else value
     if isinstance(value, Vector) and value.shape != target.shape:
@@ -176,13 +180,16 @@ def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> N
         )
     if not isinstance(value, Vector):
         value = frame.scalar(value)
-    target.map(lambda part, change: augment(frame, part, operator, frame.scalar(change)), value)
+    target.map(
+        lambda part, now, change: augment(frame, part, now, operator, frame.scalar(change)), present, value
+    )
 
 
-def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> None:
+def augment(frame: Frame, target: Any, present: Any, operator: str, value: ir.Value) -> None:
+    """Emit `x op= value`. `present`: what has the value of the target before that of `value` was computed."""
     builder = frame.builder
     if isinstance(target, Component):
-        augment_component(frame, target, operator, value)
+        augment_component(frame, target, present, operator, value)
         return
     type = target.array.element if isinstance(target, Element) else target.type
     if operator in ATOMIC and is_shared(frame, target):
@@ -192,17 +199,17 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> None:
         value = fit(frame, value, target, as_operand=True)
         changed_atomically(frame, ATOMIC[operator], target, value)
         return
-    changed = builder.binary(operator, frame.read(target), value)
+    changed = builder.binary(operator, frame.read(present), value)
     assign_lvalue(frame, target, changed)
 
 
-def augment_component(frame: Frame, target: Component, operator: str, value: ir.Value) -> None:
+def augment_component(frame: Frame, target: Component, present: Any, operator: str, value: ir.Value) -> None:
     """Emit `v[i] op= value` for a run-time index. An atomic change touches no other component."""
     require_place(frame, target)
     if operator in ATOMIC and is_shared(frame, target.leaf()):
-        at_chosen_part(frame, target, lambda part: augment(frame, part, operator, value))
+        at_chosen_part(frame, target, lambda part: augment(frame, part, part, operator, value))
         return
-    changed = frame.builder.binary(operator, frame.read(target), value)
+    changed = frame.builder.binary(operator, frame.read(present), value)
     assign_lvalue(frame, target, changed)
 
 
