@@ -137,6 +137,23 @@ def test_a_number_for_a_fill_is_an_element_of_its_type(g, dtype, run, pinned):
     assert (repr(node), node.element_size) == before
 
 
+@pytest.mark.parametrize("value", [2, -0.5, 3.14159, np.float32(7), True])
+@pytest.mark.parametrize("by_parameter", [False, True])
+def test_a_number_for_a_fill_of_bfloat16_is_rounded_to_it(g, run, by_parameter, value):
+    x, wanted = cg.zeros(6, cg.bf16), cg.zeros(6, cg.bf16)
+    wanted.fill(float(value))
+    dst = g.param("x", cg.Array1[cg.bf16], default=x) if by_parameter else x
+    node = g.memset(dst, value)
+    run(g)
+    assert x.to_numpy().tolist() == wanted.to_numpy().tolist()
+    node.update(dst=dst, value=1.5)
+    run(g)
+    assert x.to_numpy().tolist() == [1.5] * 6
+    with pytest.raises(OverflowError, match="does not fit the type bf16"):
+        node.update(dst=dst, value=1e39)
+    assert node.element_size == 2
+
+
 def test_a_number_for_a_fill_of_unknown_elements_is_refused(g, pinned):
     part = g.memset(pinned(np.zeros(8), "f8"), 0.0)
     x = cg.ones(4, cg.f32)
