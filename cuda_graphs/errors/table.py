@@ -371,8 +371,8 @@ ROWS = """
 
 900 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
     The call is not possible while a stream captures: it would wait for, or change, work that is only recorded.
-    => Make the call before the capture begins or after it ends. If it is independent of the graph, capture in "relaxed"
-    mode.
+    => Make the call before the capture begins or after it ends. If it is independent of the graph and does not wait for
+    the whole device, capture in "relaxed" mode.
 
 901 CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
     An earlier error invalidated this capture, which can record no more work.

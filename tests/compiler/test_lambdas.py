@@ -29,6 +29,9 @@ TEXTS = {
     "far into a statement": "f = max(\n" + "    -1,\n" * 60 + "    lambda x: x + 60,\n    key=callable,\n)",
     "after what is no Python": "f = lambda x: x + 8",
     "a constant": "f = lambda x: 1",
+    "behind else": "if 0: f = lambda x: x\nelse: f = lambda x: x + 11",
+    "behind elif": "if 0: f = lambda x: x\nelif 1: f = lambda x: x + 12",
+    "behind try": "try: f = lambda x: x + 13\nfinally: pass",
 }
 
 

@@ -179,13 +179,22 @@ def find_lambda(code: types.CodeType, lines: list[str]) -> ast.Lambda:
 
 
 def lambdas_at(lines: list[str], number: int) -> list[ast.Lambda]:
-    """Return the lambdas that begin at a line. The statement around them may begin at an earlier line."""
+    """Return the lambdas that begin at a line. The statement around them may begin at an earlier line.
+
+    The whole file is parsed if that does not help: a line as `else: f(lambda: ...)` is no part of a shorter statement.
+    """
     for start in range(number, max(number - LONGEST, 0), -1):
-        tree = parse_statement(lines[start - 1 :], start)
-        found = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and n.lineno == number]
+        found = lambdas_of(parse_statement(lines[start - 1 :], start), number)
         if found:
             return found
-    return []
+    try:
+        return lambdas_of(ast.parse("".join(lines)), number)
+    except SyntaxError:
+        return []
+
+
+def lambdas_of(tree: ast.Module, number: int) -> list[ast.Lambda]:
+    return [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and n.lineno == number]
 
 
 def parse_statement(lines: list[str], number: int) -> ast.Module:
