@@ -58,7 +58,7 @@ def iterate(frame: Frame, node: ast.For) -> None:
     if not isinstance(range_, IndexRange):
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"cannot iterate over {describe(range_)}",
-            "iterate over range, cg.ndrange, an array, or cg.static(...)",
+            "iterate over range, as in range(part.shape[0]), cg.ndrange, an array, or cg.static(...)",
         )  # fmt: skip
     if not range_.axes:
         raise compile_error(
