@@ -188,6 +188,23 @@ def test_elements_are_values_of_the_dataclass(layout, device):
     assert x[5].at == cg.vec3(1) and x[5].kind == 1 and x[5].spin.rate == 1
 
 
+def test_copies_are_captured_and_so_are_fills_of_members_that_are_apart(layout, device):
+    x, y, z = (array(layout) for _ in range(3))
+    before = z.to_numpy()
+    stream = device.create_stream()
+    with cg.capture() as builder:
+        y.copy_from(x)
+        if layout == "soa":
+            z.fill(particle())
+    assert (z.to_numpy() == before).all()
+    x[1] = particle(4.0)
+    builder.complete().launch(stream)
+    stream.sync()
+    np.testing.assert_array_equal(y.to_numpy(), x.to_numpy())
+    if layout == "soa":
+        assert all(z[i] == particle() for i in range(COUNT))
+
+
 def test_members_are_arrays_where_they_are_apart(device):
     x = array("soa")
     x.at[2] = (7, 8, 9)

@@ -183,11 +183,21 @@ class StructArray:
         self._whole.from_numpy(stored.reshape(-1).view(np.uint8).reshape(self._whole.shape))
 
     def fill(self, value: Any) -> None:
-        """Set every element to an instance of the dataclass, or every number to a number."""
-        self.from_numpy(np.full(self.shape, record_of(self.cls, value)))
+        """Set every element to an instance of the dataclass, or every number to a number.
+
+        The members are filled one by one, and can be in a capture. With the layout "aos" the host writes the elements.
+        """
+        record = record_of(self.cls, value)
+        if self._whole is not None:
+            self.from_numpy(np.full(self.shape, record))
+            return
+        for name, member in self.members.items():
+            member.fill(getattr(value, name) if isinstance(value, self.cls) else value)
 
     def copy_from(self, other: StructArray) -> None:
         """Copy the elements of another array of the same dataclass and shape.
+
+        The host copies between arrays of different layouts. Other copies can be in a capture.
 
         Raises:
             ValueError: `other` has another dataclass or shape.
@@ -196,7 +206,13 @@ class StructArray:
             raise ValueError(
                 f"elements of {other!r} cannot be copied to {self!r}: dataclass and shape must be the same"
             )
-        self.from_numpy(other.to_numpy())
+        if self._whole is not None and other._whole is not None:
+            self._whole.copy_from(other._whole)
+        elif self._whole is None and other._whole is None:
+            for name, member in self.members.items():
+                member.copy_from(other.members[name])
+        else:
+            self.from_numpy(other.to_numpy())
 
     def __getitem__(self, index: Any) -> Any:
         if not self._is_element(index):
