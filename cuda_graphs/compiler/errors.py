@@ -185,15 +185,13 @@ def collected_warnings() -> Iterator[list[Issue]]:
 def describe_location(loc: Loc | None) -> str:
     """Return the excerpt of the source at a position, after those of the calls that lead to it, each with its file.
 
-    A call that repeats itself is shown once, with its count. Source that the package made is shown only without other
-    source.
+    A call that repeats itself is shown once, with its count. Source that the package made is not shown.
     """
-    places = []
+    frames = []
     while loc is not None:
-        places.append(loc)
+        if not loc.file.startswith(MADE):
+            frames.append(_excerpt(loc))
         loc = loc.caller
-    written = [each for each in places if not each.file.startswith(MADE)]
-    frames = [_excerpt(each) for each in written or places]
     runs = [(frame, len(list(run))) for frame, run in itertools.groupby(reversed(frames))]
     return "\n".join(frame + (f"\n    ({count} times)" if count > 1 else "") for frame, count in runs)
 

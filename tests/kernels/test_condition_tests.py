@@ -655,6 +655,14 @@ def definition_and_arrays():
 
 NUMPY = np.zeros(1, "i4")
 ALWAYS = {"condition": lambda: True}
+
+
+class Sim:
+    @cg.func
+    def is_above(self, x):
+        return x[0] > 0
+
+
 REFUSED = {
     "an int": (
         lambda s: {"condition": 1},
@@ -710,8 +718,17 @@ REFUSED = {
         "argument 0",
     ),
     "a kernel": (lambda s: {"condition": add, "args": (s.n, 1, 1)}, TypeError, "which is a lambda"),
+    "a method": (
+        lambda s: {"condition": Sim().is_above, "args": (s.n,)},
+        TypeError,
+        r"the method is_above\(\)",
+    ),
     "a builtin": (lambda s: {"condition": len, "args": (s.n,)}, TypeError, "which is a lambda"),
-    "a float": (lambda s: {"condition": lambda x: x[0], "args": (s.x,)}, cg.CompileTypeError, "compare it"),
+    "a float": (
+        lambda s: {"condition": lambda x: x[0], "args": (s.x,)},
+        cg.CompileTypeError,
+        "compare it.*int",
+    ),
     "what the language lacks": (
         lambda s: {"condition": lambda: [n + 1 for n in (1, 2)]},
         cg.CompileError,

@@ -91,6 +91,10 @@ def of_predicate(predicate: Callable[..., Any], args: tuple[Any, ...], counter: 
             f"{predicate!r} ({type(predicate).__name__})"
         )
     name = function.__name__ if function.__name__.isidentifier() else "predicate"
+    if isinstance(predicate, types.MethodType):
+        raise TypeError(
+            f"condition is the method {name}(): write what it returns as a function, lambda: x[0] > 0"
+        )
     check_count(function, args)
     names = names_of_arguments(function, len(args))
     function, captured, constants = by_reference(function, names)

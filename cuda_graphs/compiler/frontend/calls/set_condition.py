@@ -33,7 +33,7 @@ def set_condition(frame: Frame, condition: Any, value: Any, keeps: bool = False)
     if state.type.kind == "float":
         raise compile_error(
             CompileTypeError, builder.loc, f"a condition is an integer or a bool, not {state.type}",
-            "compare it, as in x > 0",
+            "compare it, as in x > 0, or convert it: int(x)",
         )  # fmt: skip
     builder.put(ir.SetCondition(condition, as_state(builder, state), builder.loc, keeps))
 

@@ -79,8 +79,9 @@ def meaning_of(frame: Frame, found: Any, name: str) -> Any:
         return scope.names[found.parameter]
     if is_array(found):
         raise compile_error(
-            CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
-            "pass it as a parameter: x: cg.Array1[cg.f32], or make it a cg.field",
+            CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside that is not taken here",
+            "pass it as a parameter: x: cg.Array1[cg.f32], or make it a cg.field; a predicate takes the arrays of its "
+            "own names, not those of functions and methods that it calls",
         )  # fmt: skip
     return field_or_value(frame, found)
 
