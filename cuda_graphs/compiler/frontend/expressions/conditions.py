@@ -27,9 +27,7 @@ from .membership import MEMBERSHIP, membership
 from .merging import is_number, merged, zero
 from .operators import compare_structs
 
-MOST_COMPUTED = (
-    16  # statements of a condition that code without a branch computes, though it may not be needed
-)
+MOST_COMPUTED = 16  # statements of a condition that is computed even if it is not needed
 HARMLESS = (
     "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "not", "bit_and", "bit_or", "bit_xor",
     "add", "sub", "mul", "neg", "min", "max",
