@@ -677,3 +677,95 @@ def test_accesses_of_compiled_kernels_are_known(g, stream):
     assert g.check().is_complete
     assert [span.run for span in one.writes] == [16]
     add.forget()
+
+
+@cg.kernel
+def shift(x: cg.Array1[cg.f32], y: cg.Array1[cg.f32]) -> None:
+    for i in x:
+        y[i] = x[i] + 1
+
+
+def in_definition(g, x, y):
+    with cg.capture() as builder:
+        shift(x, y)
+    g.embed(builder.graph_definition)
+
+
+def in_two_definitions(g, x, y):
+    inner = cg.GraphDef()
+    in_definition(inner, x, y)
+    g.embed(inner)
+
+
+def in_capture(g, x, y):
+    with cg.capture() as child:
+        shift(x, y)
+    with cg.capture() as builder:
+        builder.embed(child)
+    g.embed(builder.graph_definition)
+
+
+def in_captured_call(g, x, y):
+    g.capture_call(shift, x, y)
+
+
+def in_copy_of_captured_call(g, x, y):
+    inner = cg.GraphDef()
+    inner.capture_call(shift, x, y)
+    g.embed(inner)
+
+
+def in_updated_node(g, x, y):
+    with cg.capture() as builder:
+        shift(x, y)
+    g.embed(cg.GraphDef()).update(builder.graph_definition)
+
+
+def in_capture_into_a_copy(g, x, y):
+    inner = cg.GraphDef()
+    inner.embed(cg.GraphDef()).child_graph.capture_call(shift, x, y)
+    g.embed(inner)
+
+
+def innermost(definition):
+    """The one node that embeds no other."""
+    (node,) = definition.nodes()
+    return innermost(node.child_graph) if isinstance(node, cg.ChildGraphNode) else node
+
+
+@pytest.mark.parametrize(
+    "embed",
+    [
+        in_definition,
+        in_two_definitions,
+        in_capture,
+        in_captured_call,
+        in_copy_of_captured_call,
+        in_updated_node,
+        in_capture_into_a_copy,
+    ],
+)
+def test_embedded_copies_of_captured_kernels_have_the_accesses_of_the_kernels(embed, g):
+    x, y, z = (cg.zeros(8) for _ in range(3))
+    embed(g, x, y)
+    node = innermost(g)
+    assert found(g) == set() and g.check().is_complete
+    other = g.call(shift, y, z)
+    assert found(g) == {finding("unordered", node, other)}
+    assert g.check().is_complete
+    shift.forget()
+
+
+def test_new_arguments_of_a_captured_kernel_that_was_embedded_change_its_accesses(g):
+    x, y, z = (cg.zeros(8) for _ in range(3))
+    with cg.capture() as builder:
+        shift(x, y)
+    definition = builder.graph_definition
+    cg.GraphDef().embed(definition)
+    (node,) = definition.nodes()
+    node.update(args=(x, z))
+    g.embed(definition)
+    copied = innermost(g)
+    other = g.call(shift, z, y)
+    assert found(g) == {finding("unordered", copied, other)}
+    shift.forget()

@@ -24,6 +24,11 @@ cdef int set_declaration(NodeRecord* record, const DeclaredHandle& declared) exc
 # Returns the declaration of a node, or NULL.
 cdef const DeclaredAccesses* declaration_of(NodeRecord* record) noexcept
 
+# Return what a task of compiled code reads and writes, if its node does not declare it: in a capture. As (reads, writes),
+# each a tuple of Python Spans, or None; and as a declaration, or null.
+cdef tuple memory_of_call(NodeRecord* record)
+cdef DeclaredHandle declaration_of_call(NodeRecord* record) except *
+
 # Returns (reads, writes) as the caller declared them, each a tuple of Python Spans; (None, None) if they are unknown.
 cdef tuple declared_spans(NodeRecord* record)
 

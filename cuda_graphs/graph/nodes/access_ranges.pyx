@@ -31,6 +31,7 @@ from cuda_graphs.objects.numbers cimport read_size
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.operands cimport open_buffer, read_pointer
 from cuda_graphs.graph.operands.parameter cimport Parameter
+from .node_call cimport NodeCall, call_of
 from .node_classes cimport class_of
 from .places cimport public_address
 from .spec cimport describe, kernel_of
@@ -90,6 +91,25 @@ cdef int set_declaration(NodeRecord* record, const DeclaredHandle& declared) exc
 
 cdef const DeclaredAccesses* declaration_of(NodeRecord* record) noexcept:
     return record.metadata.get().labels.accesses.get() if record.metadata else NULL
+
+
+cdef tuple memory_of_call(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    cdef NodeCall call = call_of(record)
+    if call is None or declared != NULL and declared.is_known:
+        return None
+    launch = call.launches[call.task_of(record)]
+    found = tuple([tuple(map(span_of_memory, values)) for values in (launch.reads, launch.writes)])
+    return None if None in found[0] + found[1] else found
+
+
+cdef DeclaredHandle declaration_of_call(NodeRecord* record) except *:
+    cdef DeclaredHandle nothing
+    cdef NodeCall call = call_of(record)
+    known = memory_of_call(record)
+    if known is None:
+        return nothing
+    return read_declaration(known[0], known[1], call.arguments_of_task(call.task_of(record)))
 
 
 cdef tuple declared_spans(NodeRecord* record):

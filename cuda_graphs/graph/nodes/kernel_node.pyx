@@ -16,7 +16,6 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.driver.cuda cimport CUcontext
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalHandle
 from cuda_graphs.core.graphs.graph_handles cimport (
-    DeclaredAccesses,
     DeclaredHandle,
     Field,
     NodeAccesses,
@@ -34,14 +33,14 @@ from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.graph.operands.parameter cimport argument_of, wrap
 from .access_ranges cimport (
     change_declaration,
-    declaration_of,
+    declaration_of_call,
     declared_spans,
     describe_accesses,
+    memory_of_call,
     public_spans,
     read_declaration,
     set_declaration,
 )
-from .access_ranges import span_of_memory
 from .insertion_point cimport check_not_freed, give_launch, wrap_node
 from .node cimport GraphNode, named_parameters
 from .node_call cimport NodeCall, call_of, leave_call
@@ -147,28 +146,14 @@ cdef class KernelNode(GraphNode):
 
     def _declared(self):
         """Return what the kernel reads and writes, with the addresses of stand-ins."""
-        return self._memory_of_call() or declared_spans(self._record())
-
-    def _memory_of_call(self):
-        """Return what a task of compiled code reads and writes, if the node does not declare it: in a capture. Else None."""
-        cdef NodeRecord* record = self._record()
-        cdef const DeclaredAccesses* declared = declaration_of(record)
-        cdef NodeCall call = call_of(record)
-        if call is None or declared != NULL and declared.is_known:
-            return None
-        launch = call.launches[call.task_of(record)]
-        found = tuple([tuple(map(span_of_memory, values)) for values in (launch.reads, launch.writes)])
-        return None if None in found[0] + found[1] else found
+        return memory_of_call(self._record()) or declared_spans(self._record())
 
     cdef int _add_accesses(self, NodeAccesses& accesses) except -1:
         cdef NodeRecord* record = self._record()
-        cdef NodeCall call = call_of(record)
-        cdef DeclaredHandle by_call
+        cdef DeclaredHandle by_call = declaration_of_call(record)
         cdef NodeSpec spec
-        known = self._memory_of_call()
-        if known is None:
+        if by_call.get() == NULL:
             return GraphNode._add_accesses(self, accesses)
-        by_call = read_declaration(known[0], known[1], call.arguments_of_task(call.task_of(record)))
         spec.begin(record.kind)
         return describe_accesses(spec, by_call.get(), accesses)
 

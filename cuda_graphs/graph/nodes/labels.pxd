@@ -19,7 +19,7 @@ cdef int note_kind_of_value(NodeRecord* record, int kind, bint is_byte) except -
 cdef object noted_kind(NodeRecord* record)
 cdef str kind_of_value(NodeRecord* record)
 
-# Returns names and sources of a graph's nodes, for the node that embeds a copy of the graph. Errors name `who`.
+# Returns names, sources and accesses of a graph's nodes, for the node that embeds a copy of the graph. Errors name `who`.
 cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *
 
 # Returns the property of the holding node that gives the graph, such as "`then`"; None for a root.

@@ -6,8 +6,9 @@ from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 
 from cuda_graphs.core.driver.seam cimport raise_noted
-from cuda_graphs.core.graphs.graph_handles cimport NodeKind, copy_labels
+from cuda_graphs.core.graphs.graph_handles cimport DeclaredHandle, NodeKind, copy_labels
 from cuda_graphs.core.resources.handles cimport hold_python
+from .access_ranges cimport declaration_of_call, set_declaration
 
 
 cdef int refuse_other_than_str(object name) except -1:
@@ -46,10 +47,29 @@ cdef str kind_of_value(NodeRecord* record):
 
 
 cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *:
+    declare_calls(graph)
     cdef shared_ptr[const GraphLabels] labels = copy_labels(graph[0])
     if labels.get() == NULL:
         raise_noted(f"list the nodes of {who!r}")
     return labels
+
+
+cdef int declare_calls(GraphBox* graph) except -1:
+    """Declare the accesses of captured calls, also in embedded graphs: a copy of their nodes has no call to ask."""
+    cdef NodeRecord* record
+    cdef GraphBox* inner
+    cdef DeclaredHandle declared
+    cdef size_t i
+    for i in range(graph.nodes.size()):
+        record = &graph.nodes[i]
+        if not record.is_alive() or not record.metadata:
+            continue
+        declared = declaration_of_call(record)
+        if declared:
+            set_declaration(record, declared)
+        for inner in record.metadata.get().inner:
+            declare_calls(inner)
+    return 0
 
 
 # Kind -> names of the properties that give the graphs inside a node.
