@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of `GraphDef.diff`: it reports what differs and nothing else, and its picture marks that."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 
@@ -150,6 +151,64 @@ def test_a_difference_is_drawn_into_files_and_notebooks(program, tmp_path):
     assert bundle["image/svg+xml"].startswith("<svg") and bundle["text/plain"] == repr(difference)
     with pytest.raises(ValueError, match=r"\.html"):
         difference.draw("d.jpg")
+
+
+@cg.kernel
+def count(x: cg.Array1[cg.i32]) -> None:
+    x[0] += 1
+
+
+def add_condition_loop(g, x, **options):
+    loop = g.while_loop(g.create_condition(1), **options)
+    loop.body.call(count, x)
+
+
+def add_flag_loop(g, x, **options):
+    g.while_loop(x, **options).body.call(count, x)
+
+
+def add_predicate_loop(g, x, **options):
+    g.while_loop(lambda: x[0] < 12, do=True, **options).body.call(count, x)
+
+
+def add_nested_loop(g, x, **options):
+    body = g.while_loop(lambda: x[0] < 12, max_iterations=3).body
+    add_predicate_loop(body, x, **options)
+
+
+def add_captured_loop(g, x, **options):
+    with cg.capture() as builder, builder.while_loop(lambda: x[0] < 12, **options):
+        count(x)
+    return builder.graph_definition
+
+
+LOOPS = [add_condition_loop, add_flag_loop, add_predicate_loop, add_nested_loop, add_captured_loop]
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """The code of the loops, which stays until the process ends."""
+    cg.Device().set_current()
+    for add in LOOPS:
+        for limit in (1, None):
+            add(cg.GraphDef(), cg.zeros(1, cg.i32), max_iterations=limit, name="counted")
+
+
+@pytest.mark.parametrize("add", LOOPS)
+def test_counted_loops_differ_in_their_limits_alone(device, loaded, add):
+    x = cg.zeros(1, cg.i32)
+    kept = []  # the memory of a counter that is gone may be that of the next one
+
+    def make(limit):
+        g = cg.GraphDef()
+        kept.append(add(g, x, max_iterations=limit, name="counted") or g)
+        return kept[-1]
+
+    assert str(make(50).diff(make(50))) == "no difference"
+    (change,) = make(50).diff(make(60)).changed
+    assert re.fullmatch(r"argument \d was 50, and is 60", *change.texts)
+    assert make(50).diff(make(None)) and make(None).diff(make(50))
+    kept.clear()
 
 
 def test_a_switch_may_get_other_cases(device):

@@ -23,8 +23,10 @@ from cuda_graphs.graph.nodes.node_kinds import (
     HostCallbackNode,
     KernelNode,
     MemsetNode,
+    WhileNode,
 )
 from cuda_graphs.graph.nodes.places import address_words, array_at, as_stand_in
+from cuda_graphs.graph.nodes.restoring import counter_of, memory_of_counter
 from cuda_graphs.graph.operands.graph_array import GraphArray
 from cuda_graphs.graph.operands.parameter import Parameter
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from cuda_graphs.drawing.picture import Picture
     from cuda_graphs.graph.nodes.node import GraphNode
     from cuda_graphs.graph.nodes.protocols import Definition
+    from cuda_graphs.objects.memory.buffer import Buffer
 
 __all__ = ["GraphDifference", "NodeChange", "compare"]
 
@@ -267,7 +270,8 @@ ROUNDS: list[tuple[Callable[[Any], Any], int]] = [
 
 
 class Memory:
-    """Numbers that mean the same in both definitions: addresses in paired alloc nodes, and paired conditions."""
+    """Numbers that mean the same in both definitions: addresses in paired alloc nodes and in counters of paired loops,
+    and paired conditions."""
 
     def __init__(self, partners: dict[Any, Any]) -> None:
         self.ranges = [
@@ -282,6 +286,11 @@ class Memory:
             and after.condition is not None
             and before.condition is not None
         ]
+        self.ranges += [
+            (int(ours.handle), ours.size, int(theirs.handle))
+            for after, before in partners.items()
+            if (ours := counter_memory(after)) is not None and (theirs := counter_memory(before)) is not None
+        ]
 
     def same(self, before: Any, after: Any) -> bool:
         """Return True for equal values, and for numbers that mean the same."""
@@ -294,6 +303,12 @@ class Memory:
             start <= after < start + size and after - start == before - partner
             for start, size, partner in self.ranges
         )
+
+
+def counter_memory(node: Any) -> Buffer | None:
+    """Return the hidden memory in which a loop counts its iterations; None for other nodes."""
+    counter = counter_of(node) if isinstance(node, WhileNode) else None
+    return None if counter is None else memory_of_counter(counter)
 
 
 def changes_of(before: Any, after: Any, memory: Memory) -> Iterator[str]:

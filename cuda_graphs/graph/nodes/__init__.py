@@ -20,7 +20,7 @@ Other rooms may import:
     place_memory     memory of its own for the array of an alloc node whose address was read
     places           arrays of alloc nodes that have no address yet
     protocols        Definition, the type of a GraphDef in modules below it
-    restoring        functions for saved definitions
+    restoring        functions for saved definitions and `diff`
     sized_config     SizedConfig, a config that follows the values of parameters
     spec             from Python values to a NodeSpec, one function per kind
 """

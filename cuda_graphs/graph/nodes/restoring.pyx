@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions for saved definitions that no public method offers: the counters of loops, and the contents of memory."""
+"""What no public method offers, for saved definitions and `diff`: the counters of loops, and the contents of memory."""
 
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
