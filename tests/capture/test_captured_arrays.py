@@ -7,6 +7,7 @@ made in a body is allocated before the outermost conditional node, and freed aft
 import contextlib
 import dataclasses
 import gc
+import inspect
 
 import numpy as np
 import pytest
@@ -260,6 +261,18 @@ def test_array_of_an_inner_body_belongs_to_the_outermost_graph(depth, device, st
         graph.launch(stream)
     assert (total.to_numpy() == 14).all()
     assert (kept.to_numpy() == 3).all()
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_alloc_node_has_the_line_that_made_the_array_and_its_free_node_has_none(depth, device):
+    with cg.capture() as builder, contextlib.ExitStack() as bodies:
+        inner = builder
+        for _ in range(depth):
+            inner = bodies.enter_context(inner.if_then(inner.create_condition(default_value=1)))
+        temporary, line = cg.full(N, 2.0), inspect.currentframe().f_lineno
+        del temporary
+    assert one(builder, "AllocNode").source == f"{__file__}:{line}"
+    assert one(builder, "FreeNode").source is None
 
 
 def test_body_of_a_capture_that_has_ended_takes_no_array(device, total):

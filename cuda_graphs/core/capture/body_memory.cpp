@@ -15,7 +15,8 @@ CaptureHandle find_outermost_capture(const CaptureBox& body, CUgraphNode* condit
 }
 
 // cuStreamGetCaptureInfo permits all changes of a captured graph except the removal of nodes.
-CUresult allocate_before(CaptureBox& outer, CUgraphNode conditional, std::size_t size, PointerHandle* memory) {
+CUresult allocate_before(CaptureBox& outer, CUgraphNode conditional, std::size_t size, PointerHandle* memory,
+                         CUgraphNode* node) {
     const CUstream stream = *outer.origin;
     const Lock alone(outer.calls);
     CaptureTail before, alloc;
@@ -27,7 +28,8 @@ CUresult allocate_before(CaptureBox& outer, CUgraphNode conditional, std::size_t
     const CUresult restored = set_tail(stream, before);
     if (status == CUDA_SUCCESS) status = restored;
     if (status != CUDA_SUCCESS) return status;
-    return driver().cuGraphAddDependencies(outer.box().raw, alloc.nodes.data(), &conditional, nullptr, 1);
+    *node = alloc.nodes.front();
+    return driver().cuGraphAddDependencies(outer.box().raw, node, &conditional, nullptr, 1);
 }
 
 }  // namespace cg

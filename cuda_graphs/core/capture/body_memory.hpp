@@ -20,8 +20,10 @@ namespace cg {
 CaptureHandle find_outermost_capture(const CaptureBox& body, CUgraphNode* conditional);
 
 // Adds an alloc node without predecessors to the graph that `outer` captures, and an edge from it to the conditional
-// node. The memory is freed in the order of the captured stream. Called without the GIL.
-CUresult allocate_before(CaptureBox& outer, CUgraphNode conditional, std::size_t size, PointerHandle* memory);
+// node. The memory is freed in the order of the captured stream. Returns the alloc node in `node`. Called without the
+// GIL.
+CUresult allocate_before(CaptureBox& outer, CUgraphNode conditional, std::size_t size, PointerHandle* memory,
+                         CUgraphNode* node);
 
 }  // namespace cg
 

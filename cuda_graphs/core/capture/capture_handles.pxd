@@ -105,7 +105,7 @@ cdef extern from "capture.hpp" namespace "cg" nogil:
 cdef extern from "body_memory.hpp" namespace "cg" nogil:
     CaptureHandle find_outermost_capture(const CaptureBox& body, CUgraphNode* conditional) except +
     CUresult allocate_before(
-        CaptureBox& outer, CUgraphNode conditional, size_t size, PointerHandle* memory
+        CaptureBox& outer, CUgraphNode conditional, size_t size, PointerHandle* memory, CUgraphNode* node
     ) except +
 
 cdef extern from "captured_call.hpp" namespace "cg" nogil:

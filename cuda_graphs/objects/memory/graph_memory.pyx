@@ -30,7 +30,15 @@ from cuda_graphs.core.capture.capture_handles cimport (
     allocate_before,
     find_outermost_capture,
 )
-from cuda_graphs.core.graphs.graph_handles cimport GraphMemory, NodeKind, as_owner, create_graph_memory
+from cuda_graphs.core.graphs.graph_handles cimport (
+    GraphMemory,
+    NodeKind,
+    NodeRecord,
+    OwnerSlot,
+    add_node,
+    as_owner,
+    create_graph_memory,
+)
 from cuda_graphs.core.resources.handles cimport (
     Opaque,
     PointerHandle,
@@ -44,6 +52,7 @@ from cuda_graphs.objects.body_rules cimport check_call_fits_body
 from cuda_graphs.objects.capture_ledger cimport raise_capture_error
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from cuda_graphs.objects.numbers cimport as_int, read_size
+from cuda_graphs.objects.source cimport keep_source
 from cuda_graphs.objects.device.current cimport StreamBlock, find_builder_block
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.device.device import Device
@@ -141,6 +150,8 @@ cdef Buffer allocate_around(resource, size_t size, CaptureHandle capture, CUgrap
     cdef CapturedCall call
     cdef shared_ptr[GraphMemory] range_ = create_graph_memory()
     cdef PointerHandle h
+    cdef CUgraphNode node = NULL
+    cdef NodeRecord* record
     cdef CUresult status
     if capture.get() == NULL or not find_capture(call, capture.get().origin):
         raise RuntimeError(
@@ -155,9 +166,12 @@ cdef Buffer allocate_around(resource, size_t size, CaptureHandle capture, CUgrap
         )
     keep_owners(call, as_owner(range_), Opaque())  # for no node: stays with the graph
     with nogil:
-        status = allocate_before(capture.get()[0], conditional, size, &h)
+        status = allocate_before(capture.get()[0], conditional, size, &h, &node)
     if status:
         raise_capture_error(capture.get()[0], status, f"allocation of {size} bytes before the conditional node")
+    if capture.get().active:  # another thread may have ended it
+        record = &add_node(capture.get().box(), node, NodeKind.kAlloc, OwnerSlot())
+        keep_source(record.graph, &record.source)
     range_.get().record(address_of(h), size, <CUmemorytype>CU_MEMORYTYPE_DEVICE)
     block.held.push_back(as_owner(h))  # a branch with the conditional node is joined at the end of the capture
     made = Buffer._from_handle(h, resource)
