@@ -306,6 +306,92 @@ def test_members_are_read_only_in_kernels():
         Counter().missing()
 
 
+@cg.data_oriented
+class Scaled:
+    """Its arrays are of its objects, and its scale is of the class."""
+
+    scale = 3.0
+
+    def __init__(self):
+        self.x = cg.ones(3, cg.f64)
+
+    def of(self, i):
+        return self.x[i] * self.scale
+
+    @property
+    def first(self):
+        return self.x[0] * self.scale
+
+    @classmethod
+    @cg.func
+    def times(cls, a):
+        return cls.scale * a
+
+    @cg.func
+    @classmethod
+    def twice(cls, a):
+        return 2.0 * cls.scale * a
+
+    @cg.kernel
+    def own(self) -> cg.f64:
+        return self.times(cg.f64(1.0)) + 10.0 * self.twice(cg.f64(1.0))
+
+
+@cg.data_oriented
+class Shifted(Scaled):
+    def of(self, i):
+        return Scaled.of(self, i) + 1.0
+
+
+@cg.func
+def element_of(scaled, i):
+    return scaled.x[i] * scaled.scale
+
+
+@cg.func
+def first_of(scaled):
+    return scaled.first
+
+
+def test_objects_that_are_passed_as_a_whole_have_the_attributes_of_their_classes(device, monkeypatch):
+    scaled, shifted = Scaled(), Shifted()
+
+    @cg.kernel
+    def passed(i: cg.i32) -> cg.f64:
+        return element_of(scaled, i)
+
+    @cg.kernel
+    def by_class(i: cg.i32) -> cg.f64:
+        return Scaled.of(scaled, i)
+
+    @cg.kernel
+    def of_property(i: cg.i32) -> cg.f64:
+        return first_of(scaled)
+
+    @cg.kernel
+    def of_subclass(i: cg.i32) -> cg.f64:
+        return shifted.of(i) - 1.0
+
+    kernels = (passed, by_class, of_property, of_subclass)
+    assert [k(0) for k in kernels] == [3] * 4
+    monkeypatch.setattr(Scaled, "scale", 5.0)
+    assert [k(0) for k in kernels] == [5] * 4
+    scaled.scale = 7.0
+    assert [k(0) for k in kernels] == [7, 7, 7, 5]
+
+
+def test_class_methods_of_an_object_get_the_class(device):
+    scaled = Scaled()
+    scaled.scale = 7.0
+    assert scaled.own() == 3 + 60
+
+    @cg.kernel
+    def of_class(a: cg.f64) -> cg.f64:
+        return Scaled.times(a) + Scaled.twice(a)
+
+    assert of_class(1.0) == 9
+
+
 def test_kernels_can_be_class_methods_and_static_methods():
     @cg.data_oriented
     class Scaled:

@@ -156,6 +156,8 @@ def func(function: Any = None, *, inline: bool = True, max_depth: int | None = N
         max_depth = checked_depth(max_depth, inline)
     if function is None:
         return partial(func, inline=inline, max_depth=max_depth)
+    if isinstance(function, classmethod):
+        return classmethod(func(function.__func__, inline=inline, max_depth=max_depth))
     if not inline:
         function = called_copy(function, max_depth)
 

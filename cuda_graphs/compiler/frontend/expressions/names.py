@@ -137,7 +137,7 @@ def struct_attribute(frame: Frame, owner: Struct, name: str) -> Any:
         method: Any = getattr(owner.cls, name, None)
         if isinstance(method, property) and method.fget is not None:
             return frame.syntax.call(frame, BoundFunction(method.fget, owner), [])
-        if isinstance(getattr_static(owner.cls, name, None), staticmethod):
+        if isinstance(getattr_static(owner.cls, name, None), (staticmethod, classmethod)):
             return method
         if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
             return BoundFunction(getattr(method, "__cuda_graphs_func__", method), owner)
