@@ -332,10 +332,6 @@ class Scaled:
     def twice(cls, a):
         return 2.0 * cls.scale * a
 
-    @cg.kernel
-    def own(self) -> cg.f64:
-        return self.times(cg.f64(1.0)) + 10.0 * self.twice(cg.f64(1.0))
-
 
 @cg.data_oriented
 class Shifted(Scaled):
@@ -381,7 +377,13 @@ def test_objects_that_are_passed_as_a_whole_have_the_attributes_of_their_classes
 
 
 def test_class_methods_of_an_object_get_the_class(device):
-    scaled = Scaled()
+    @cg.data_oriented
+    class Own(Scaled):
+        @cg.kernel
+        def own(self) -> cg.f64:
+            return self.times(cg.f64(1.0)) + 10.0 * self.twice(cg.f64(1.0))
+
+    scaled = Own()
     scaled.scale = 7.0
     assert scaled.own() == 3 + 60
 
