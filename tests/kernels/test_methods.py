@@ -376,7 +376,7 @@ def test_objects_that_are_passed_as_a_whole_have_the_attributes_of_their_classes
     assert [k(0) for k in kernels] == [7, 7, 7, 5]
 
 
-def test_class_methods_of_an_object_get_the_class(device):
+def test_class_methods_of_an_object_get_the_class_as_it_is(device, monkeypatch):
     @cg.data_oriented
     class Own(Scaled):
         @cg.kernel
@@ -392,6 +392,8 @@ def test_class_methods_of_an_object_get_the_class(device):
         return Scaled.times(a) + Scaled.twice(a)
 
     assert of_class(1.0) == 9
+    monkeypatch.setattr(Scaled, "scale", 4.0)
+    assert of_class(1.0) == 12 and scaled.own() == 4 + 80
 
 
 def test_kernels_can_be_class_methods_and_static_methods():

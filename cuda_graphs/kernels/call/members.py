@@ -8,7 +8,6 @@ A Record lists them for one kernel. Kernels in classes (methods.py) and arrays f
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ from cuda_graphs.compiler.language.host_vectors import HostVector
 from cuda_graphs.kernels.arrays.ndarray import Field
 from cuda_graphs.kernels.arrays.ndarray import NDArray as OurArray
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
-from cuda_graphs.kernels.specialisation.constants import Seen, freeze
+from cuda_graphs.kernels.specialisation.constants import Seen, data_of, freeze
 
 from .member_guards import (
     MISSING,
@@ -174,7 +173,7 @@ def all_uses(owner: Any, uses: Uses | None) -> AllUses:
     while waiting:
         uses = waiting.pop(0)
         if uses is None:
-            takes_all, uses = True, dict.fromkeys((*vars(owner), *plain_attributes(type(owner))))
+            takes_all, uses = True, dict.fromkeys((*vars(owner), *data_of(type(owner))))
         for name, inner in uses.items():
             if is_of_class(owner, name):
                 of_class[name] = getattr(type(owner), name)
@@ -185,12 +184,6 @@ def all_uses(owner: Any, uses: Uses | None) -> AllUses:
             waiting += [uses_in(each) for each in methods if each not in done]
             done.update(methods)
     return AllUses(found, list(of_class.items()), takes_all)
-
-
-def plain_attributes(cls: type) -> list[str]:
-    """Return the names of the attributes of a class, and of its bases, that are no methods or other descriptors."""
-    found = dict.fromkeys(name for each in cls.__mro__[:-1] for name in vars(each) if not name.startswith("__"))
-    return [name for name in found if not hasattr(type(inspect.getattr_static(cls, name)), "__get__")]
 
 
 def is_of_class(owner: Any, name: str) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Interned", "Seen", "freeze", "is_fixed"]
+__all__ = ["Interned", "Seen", "data_of", "freeze", "is_fixed"]
 
 PLAIN = (bool, int, str, bytes, type(None))
 # Types whose objects compare by identity alone: their attributes are ignored.
@@ -111,6 +111,12 @@ def is_method_of_value(value: Any) -> bool:
     return type(value.__self__) in VALUES or is_of_numpy(value.__self__)
 
 
+def class_key(cls: type, depth: int, seen: Seen) -> Any:
+    """Return a key of a class, whose class methods may read its attributes."""
+    names = data_of(cls) if depth else ()
+    return id(cls), tuple([(name, freeze(getattr(cls, name), depth - 1, seen)) for name in names])
+
+
 def freeze(value: Any, depth: int = 8, seen: Seen | None = None) -> Any:
     """Return a hashable key that is equal for two values exactly if they make the same code.
 
@@ -133,6 +139,8 @@ def freeze(value: Any, depth: int = 8, seen: Seen | None = None) -> Any:
         return kind, str(value.dtype), getattr(value, "shape", ()), value.tobytes()
     if is_method_of_value(value):
         return kind, value.__name__, freeze(value.__self__, depth, seen)
+    if kind is types.MethodType and isinstance(value.__self__, type):
+        return kind, id(value.__func__), class_key(value.__self__, depth, seen)
     if kind is types.MethodType:
         return kind, id(value.__func__), freeze(value.__self__, depth, seen)
     if isinstance(value, BY_IDENTITY):
