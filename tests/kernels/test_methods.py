@@ -392,8 +392,10 @@ def test_class_methods_of_an_object_get_the_class_as_it_is(device, monkeypatch):
         return Scaled.times(a) + Scaled.twice(a)
 
     assert of_class(1.0) == 9
+    other = Own()
+    assert other.own() == 3 + 60
     monkeypatch.setattr(Scaled, "scale", 4.0)
-    assert of_class(1.0) == 12 and scaled.own() == 4 + 80
+    assert of_class(1.0) == 12 and other.own() == 4 + 80
 
 
 def test_kernels_can_be_class_methods_and_static_methods():
