@@ -102,9 +102,8 @@ class TiledLoop:
         tiled, other, done = (e.label(stem) for stem in ("tiled", "row_major", "done"))
         e.jump_if(self.can_have_tiles(rows, columns, threads), tiled, other)
         e.start(tiled)
-        if (
-            self.branches.conditions
-        ):  # LLVM shall compute nothing for tiles before the iterations in row-major order
+        if self.branches.conditions:
+            # LLVM would compute what tiles need before the branch, for iterations in row-major order too.
             threads = hidden(e, "i32", threads)
         self.prepare(rows, columns, threads)
         for is_faster, emit in self.ways():
