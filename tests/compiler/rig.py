@@ -468,13 +468,19 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
 GRIDS = [(1, 32), (2, 64), (3, 128), (40, 32), (2, 48), (1, 1), (1, 1024)]  # blocks, and threads of a block
 
 
-def in_every_grid(function, given):
-    """The arrays of the interpreter, with which PTX agrees on every grid."""
+def in_every_grid(function, given, offset=0, **options):
+    """The arrays of the interpreter, with which PTX agrees on every grid.
+
+    `offset`: bytes from an aligned address to the array x. `options`: those of `lower`.
+    """
     wanted = run_all(function, **given)
-    program, _ = lower(function, specialise(function, given))
+    program, _ = lower(function, specialise(function, given), **options)
+    given_arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
     for grid in GRIDS:
         for machine in (on_ptx, *([on_gpu] if driver_info().kind == "cuda" else [])):
-            arrays = {name: value.copy() for name, value in given.items() if isinstance(value, np.ndarray)}
+            arrays = {
+                name: at_offset(value, offset if name == "x" else 0) for name, value in given_arrays.items()
+            }
             machine(program, arrays, given, grid)
             for name, array in wanted.items():
                 np.testing.assert_array_equal(arrays[name], array, err_msg=f"{name} on {grid}")

@@ -14,15 +14,10 @@ from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.core.driver.choice import driver_info
 from tests.compiler.rig import (
-    GRIDS,
-    at_offset,
     function_of,
     in_every_grid,
     joint_accesses,
-    on_gpu,
-    on_ptx,
     ptx_of,
     run_all,
 )
@@ -54,20 +49,7 @@ def test_each_point_takes_the_branches_of_its_index(lines, n, offset):
     )
     x = np.arange(1, n + 1, dtype="i4") ** 2 % 251
     given = {"x": x, "y": np.full(n, -7, "i4"), "total": np.zeros((), "i4"), "low": 3, "high": n - 2}
-    compare(k, given, offset)
-
-
-def compare(k, given, offset):
-    """Compare PTX on all grids with the interpreter. `x` is so many bytes behind an aligned address."""
-    wanted = run_all(k, **given)
-    program, _ = lower(k, specialise(k, given))
-    arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
-    for grid in GRIDS:
-        for machine in (on_ptx, *([on_gpu] if driver_info().kind == "cuda" else [])):
-            found = {name: at_offset(value, offset if name == "x" else 0) for name, value in arrays.items()}
-            machine(program, found, given, grid)
-            for name, array in wanted.items():
-                np.testing.assert_array_equal(found[name], array, err_msg=f"{name} on {grid}")
+    in_every_grid(k, given, offset)
 
 
 PLANES = {
@@ -91,7 +73,7 @@ def test_each_point_of_a_plane_takes_the_branches_of_its_indices(lines, begin, b
         f"    n, m = x.shape\n    for i, j in cg.ndrange({axes}):\n{body}\n"
     )
     x = np.arange(1, np.prod(box) + 1, dtype="i4").reshape(box) ** 2 % 251
-    compare(k, {"x": x, "y": np.full(box, -7, "i4"), "total": np.zeros((), "i4")}, offset)
+    in_every_grid(k, {"x": x, "y": np.full(box, -7, "i4"), "total": np.zeros((), "i4")}, offset)
 
 
 @pytest.mark.parametrize("box", [(2000,), (9, 260)], ids=str)

@@ -9,18 +9,13 @@ import pytest
 
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.core.driver.choice import driver_info
 from tests.compiler.rig import (
-    GRIDS,
-    at_offset,
     cg,
     function_of,
     in_every_grid,
     joint_accesses,
-    on_gpu,
     on_ptx,
     ptx_of,
-    run_all,
 )  # fmt: skip
 
 BOXES = [
@@ -152,18 +147,7 @@ def test_sweeps_are_right_whether_rows_are_aligned_or_not(sweep, scalar, columns
     dtype = {"i32": "i4", "i64": "i8", "u8": "u1", "f32": "f4"}[scalar]
     x, y = (np.arange(n, n + 6 * columns).reshape(6, columns).astype(dtype) for n in (3, 11))
     given = {"x": x, "y": y, "total": np.zeros((), "i8")}
-    wanted = run_all(k, **given)
-    program, _ = lower(k, specialise(k, given), fuse="call")
-    for grid in GRIDS:
-        for machine in (on_ptx, *([on_gpu] if driver_info().kind == "cuda" else [])):
-            found = {
-                "x": at_offset(x, offset * x.itemsize),
-                "y": at_offset(y, 0),
-                "total": np.zeros((), "i8"),
-            }
-            machine(program, found, given, grid)
-            for name, array in wanted.items():
-                np.testing.assert_array_equal(found[name], array, err_msg=f"{name} on {grid}")
+    in_every_grid(k, given, offset * x.itemsize, fuse="call")
 
 
 @pytest.mark.parametrize("begin", [0, 1, 3, 31, 32, 33])

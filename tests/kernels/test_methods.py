@@ -308,7 +308,7 @@ def test_members_are_read_only_in_kernels():
 
 @cg.data_oriented
 class Scaled:
-    """Its arrays are of its objects, and its scale is of the class."""
+    """An object has its own array, and the scale of its class."""
 
     scale = 3.0
 

@@ -105,10 +105,10 @@ cdef tuple memory_of_call(NodeRecord* record):
 
 cdef DeclaredHandle declaration_of_call(NodeRecord* record) except *:
     cdef DeclaredHandle nothing
-    cdef NodeCall call = call_of(record)
     known = memory_of_call(record)
     if known is None:
         return nothing
+    cdef NodeCall call = call_of(record)
     return read_declaration(known[0], known[1], call.arguments_of_task(call.task_of(record)))
 
 

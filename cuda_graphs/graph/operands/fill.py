@@ -92,8 +92,8 @@ def layout_of_fill(width: int, height: int, pitch: int, element_size: int) -> La
 
 
 def number_of(bits: int, size: int, kind: str) -> int | float:
-    """Return the number of the bits of an element of `size` bytes: f(loat), i(nt) or e (bfloat16). Of another kind
-    it is the number of the bits without a sign."""
+    """Return the number of the bits of an element of `size` bytes: f(loat), i(nt) or e (bfloat16). Bits of
+    another kind are an unsigned integer."""
     data = bits.to_bytes(4, "little")[:size]
     if kind == "e":
         data, size, kind = b"\0\0" + data, 4, "f"

@@ -365,7 +365,7 @@ cdef int change_memset(
 cdef ArrayView elements_of(object dst, ArrayView array):
     """Return an array with the elements of the memory that a fill writes; None for memory without a type."""
     if not isinstance(dst, ArrayParameter):  # array interfaces have no name for bfloat16
-        return array_of("e", 2) if str(getattr(dst, "dtype", "")) in ("bf16", "torch.bfloat16") else array
+        return array_of("e", 2) if str(getattr(dst, "dtype", "")).endswith(("bf16", "bfloat16")) else array
     cdef const ValueType* scalar = (<Parameter>dst)._named().type.scalar
     cdef str name = scalar.name.decode()
     return array_of("e" if name == "bf16" else name[0], scalar.size)

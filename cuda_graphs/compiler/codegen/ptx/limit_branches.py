@@ -24,7 +24,7 @@ __all__ = ["LimitBranches", "side_by_side"]
 
 MOST = 64  # statements of a body that may be emitted several times
 STRAIGHT = (*PURE, ir.Store, ir.Atomic, ir.Get, ir.Set)
-FEW, FEW_OF_RESIDENT = 1, 4  # iterations of a thread that are too few
+FEW, FEW_OF_RESIDENT = 1, 4  # iterations of a thread of a launch that are too few
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal")
 
 
@@ -43,9 +43,8 @@ class LimitBranches:
         self.varying = {*self.indices, *body}
         self.conditions: list[ir.Value] = []
         self.taken = loop
-        if not any(
-            isinstance(each, (ir.Get, ir.Set)) for each in body
-        ):  # with locals, neighbours run one by one
+        has_locals = any(isinstance(each, (ir.Get, ir.Set)) for each in body)
+        if not has_locals:  # neighbours can run side by side
             self.taken = ir.replace(loop, body=ir.Block(self.without_branches(loop.body)))
         is_line = all(isinstance(each, STRAIGHT) for each in self.taken.body.body)
         may_repeat = len(body) <= MOST and all(isinstance(each, (*STRAIGHT, ir.If)) for each in body)

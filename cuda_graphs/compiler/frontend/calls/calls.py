@@ -14,6 +14,8 @@ import inspect
 import math
 import types
 from collections.abc import Callable
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -25,7 +27,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.expressions.array_parts import shape_of_part
 from cuda_graphs.compiler.frontend.expressions.construction import make_vector
-from cuda_graphs.compiler.frontend.expressions.expressions import parts_of_starred
+from cuda_graphs.compiler.frontend.expressions.expressions import parts_of
 from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS
 from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
 from cuda_graphs.compiler.frontend.expressions.operators import special_method
@@ -204,21 +206,11 @@ def arguments(
     Args:
         by_value: The function does not need the places of arguments.
     """
-    nodes = [*node.args, *(each.value for each in node.keywords)]
-
-    def visited(each: ast.expr) -> Any:
-        found = visit(each)
-        return frame.before(found, nodes[nodes.index(each) + 1 :]) if by_value else found
-
-    args: list[Any] = []
-    for each in node.args:
-        if isinstance(each, ast.Starred):
-            args += parts_of_starred(frame, each)
-        else:
-            args.append(visited(each))
+    nodes, visit = [*node.args, *(each.value for each in node.keywords)], partial(parts_of, frame, visit)
+    parts = frame.in_order(nodes, visit) if by_value else list(map(visit, nodes))
+    args = list(chain.from_iterable(parts[: len(node.args)]))
     keywords: dict[str, Any] = {}
-    for keyword in node.keywords:
-        found = visited(keyword.value)
+    for keyword, (found,) in zip(node.keywords, parts[len(node.args) :], strict=True):
         named = {keyword.arg: found} if keyword.arg is not None else found
         if not isinstance(named, dict) or not all(isinstance(key, str) for key in named):
             raise compile_error(

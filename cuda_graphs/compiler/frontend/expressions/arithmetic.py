@@ -111,8 +111,8 @@ def unsupported(frame: Frame, operator: str, found: Any) -> CompileError:
 
 
 def binary(frame: Frame, node: ast.BinOp) -> Any:
-    left = frame.before(frame.visit_number(node.left), [node.right])
-    return arithmetic(frame, type(node.op).__name__, left, frame.visit_number(node.right))
+    left, right = frame.in_order([node.left, node.right], frame.visit_number)
+    return arithmetic(frame, type(node.op).__name__, left, right)
 
 
 def unary(frame: Frame, node: ast.UnaryOp) -> Any:

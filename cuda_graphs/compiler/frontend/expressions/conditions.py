@@ -98,8 +98,8 @@ def choose(frame: Frame, condition: ir.Value, then: Callable[[], Any], orelse: C
 def connective(branch: ir.If, a: Any, b: Any) -> str:
     """Return the operation that is the choice of `a` or `b`: "bit_and", "bit_or", or "" if it needs a branch.
 
-    Code without the branch computes both conditions of `and` or `or`. So the other condition must be short, and its
-    code may neither fail nor access memory.
+    Code without the branch computes both conditions of `and` or `or`, so the code of the other condition is short, and
+    neither fails nor accesses memory.
     """
     code = (*branch.then.body, *branch.orelse.body)
     if len(code) > MOST_COMPUTED or not all(map(is_harmless, code)):

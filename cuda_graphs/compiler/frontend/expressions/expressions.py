@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -185,11 +186,12 @@ def static_truth(frame: Frame, node: ast.expr) -> bool:
 
 def sequence(frame: Frame, node: ast.Tuple | ast.List) -> Any:
     """Return the parts of a tuple or list, with those of `*parts` in it."""
-    found: list[Any] = []
-    for number, each in enumerate(node.elts, 1):
-        parts = parts_of_starred(frame, each) if isinstance(each, ast.Starred) else (frame.visit(each),)
-        found += frame.before(tuple(parts), node.elts[number:])
-    return tuple(found)
+    return tuple(chain.from_iterable(frame.in_order(node.elts, partial(parts_of, frame, frame.visit))))
+
+
+def parts_of(frame: Frame, visit: Callable[[ast.expr], Any], node: ast.expr) -> tuple[Any, ...]:
+    """Return what an expression in a list or a call stands for: the parts of `*value`, or its value."""
+    return parts_of_starred(frame, node) if isinstance(node, ast.Starred) else (visit(node),)
 
 
 def parts_of_starred(frame: Frame, node: ast.Starred) -> tuple[Any, ...]:

@@ -29,9 +29,7 @@ def index_of(frame: Frame, node: ast.expr, owner: Any) -> tuple[Any, ...]:
         )
 
     if isinstance(node, ast.Tuple):
-        return tuple(
-            frame.before(visit(each), node.elts[number:]) for number, each in enumerate(node.elts, 1)
-        )
+        return tuple(frame.in_order(node.elts, visit))
     found = visit(node)
     return found if isinstance(found, tuple) else () if found is None else (found,)
 

@@ -96,7 +96,7 @@ class Frame:
         self.scope = Scope()
         self.outer_scope: Scope | None = None  # this scope and its parents existed before the parallel loop
         self.parameters: set[str] = set()
-        # Of a kernel: what its parameters have in place of objects from outside, by function and path.
+        # What the parameters of a kernel have in place of objects from outside, by function and path.
         self.outside: dict[tuple[Callable[..., Any], str], Any] = {} if caller is None else caller.outside
         self.returned: tuple[ScalarType, ...] = ()
         self.free_values: FreeValues = {}  # of the inlined functions
@@ -200,8 +200,12 @@ class Frame:
         self.builder.loc = outer
         return result
 
+    def in_order(self, nodes: Sequence[ast.expr], visit: Callable[[ast.expr], Any]) -> list[Any]:
+        """Return the meanings of expressions, each with the value that it has in its turn. `visit` translates one."""
+        return [self.before(visit(each), nodes[number:]) for number, each in enumerate(nodes, 1)]
+
     def before(self, found: Any, later: Sequence[ast.AST]) -> Any:
-        """Return the meaning of an expression that stands before `later` ones, whose calls may change its value."""
+        """Return the meaning of an expression before `later` ones, whose calls may change its value."""
         if isinstance(found, (tuple, *VARIABLES)) and any(map(may_change_variables, later)):
             return self.snapshot(found)
         return found

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -70,10 +71,7 @@ def assign(frame: Frame, node: ast.Assign, last: bool) -> None:
 def assigned(frame: Frame, node: ast.expr) -> Any:
     """Translate the right side of an assignment. Arithmetic on numbers of the source stays a number of the source."""
     if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in node.elts):
-        return tuple(
-            frame.before(assigned(frame, each), node.elts[number:])
-            for number, each in enumerate(node.elts, 1)
-        )
+        return tuple(frame.in_order(node.elts, partial(assigned, frame)))
     return frame.visit_number(node)
 
 
