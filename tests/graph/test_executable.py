@@ -157,17 +157,6 @@ def test_memory_that_is_not_freed_forbids_another_launch_unless_it_is_freed_at_l
     stream.sync()
 
 
-def test_a_second_launch_names_an_array_without_an_address_that_is_not_freed(stream):
-    g = cg.GraphDef()
-    g.alloc(shape=16, dtype=cg.f32, name="work")
-    graph = g.instantiate()
-    graph.launch(stream)
-    with pytest.raises(
-        cg.CUDAError, match=r"INVALID_VALUE: .*'work'.* has allocated memory in an earlier launch"
-    ):
-        graph.launch(stream)
-
-
 def test_launches_of_two_graphs_on_two_streams_do_not_wait_for_each_other(kernels, pinned, device):
     flag, x = pinned([0]), pinned([0])
     a, b = device.create_stream(), device.create_stream()

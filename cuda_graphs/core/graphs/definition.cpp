@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,11 +35,13 @@ struct Hierarchy {
     SourceTable sources;
     ParameterTable parameters;
     std::unordered_map<CUdeviceptr, NodeRecord*> allocations;  // the last alloc node of each address
+    std::unordered_set<CUdeviceptr> freed_places;              // the starts of the places that free nodes name
     std::weak_ptr<ShapeSnapshot> shape;
     std::uint64_t memset_version = next_version();
     const std::uint64_t number = next_version();
     bool is_shared = false;          // see OwnerPages::share
     bool is_handed_out = false;      // see note_handed_out
+    bool has_place_nodes = false;    // see has_place_nodes
     std::vector<CUuserObject> kept;  // references that could not be given to the graphs
     std::recursive_mutex mutex;
 
@@ -144,9 +147,14 @@ void note_allocation(NodeRecord& alloc, CUdeviceptr address) {
 }
 
 void note_free(NodeRecord& free, CUdeviceptr address) {
-    const auto& allocations = free.graph->hierarchy->allocations;
-    const auto found = allocations.find(address);
-    if (found != allocations.end()) found->second->make_metadata().freed_by = &free;
+    Hierarchy& all = *free.graph->hierarchy;
+    const auto found = all.allocations.find(address);
+    if (found != all.allocations.end()) found->second->make_metadata().freed_by = &free;
+    if (free.metadata && free.metadata->place) all.freed_places.insert(address);
+}
+
+bool frees_place(const GraphBox& graph, const GraphMemory& place) noexcept {
+    return graph.hierarchy->freed_places.count(place.start()) != 0;
 }
 
 std::weak_ptr<ShapeSnapshot>& shape_of(GraphBox& graph) noexcept {
@@ -167,44 +175,22 @@ void about_to_change(GraphBox& graph) noexcept {
     if (!graph.hierarchy->shape.expired()) fill_snapshot(graph);
 }
 
-namespace {
-
-// The driver gets one byte of memory for an alloc node of a place, whose spec has the address and the size of the place
-// before and after the call.
-void show_node_address(NodeSpec& spec) noexcept {
-    if (spec.kind == NodeKind::kAlloc)
-        spec.params.alloc.bytesize = 1;
-    else
-        spec.params.free.dptr = spec.place->node_address();
-}
-
-void show_place(NodeSpec& spec, CUresult status) noexcept {
-    if (spec.kind == NodeKind::kFree) {
-        spec.params.free.dptr = spec.place->start();
-        return;
-    }
-    if (status == CUDA_SUCCESS) spec.place->set_node_address(spec.params.alloc.dptr);
-    spec.params.alloc.dptr = spec.place->start();
-    spec.params.alloc.bytesize = spec.place->size();
-}
-
-}  // namespace
-
 bool prepare_node(GraphBox& graph, NodeSpec& spec, OwnerSlot& owners) noexcept {
     if (spec.owners) {
         owners = graph.owners.prepare(graph.raw, std::move(spec.owners));
         if (owners.page == nullptr) return false;
     }
     about_to_change(graph);
-    if (spec.place) show_node_address(spec);
     return true;
 }
 
 NodeRecord* record_node(GraphBox& graph, NodeSpec& spec, OwnerSlot owners, CUresult status, CUgraphNode raw) {
-    if (spec.place) show_place(spec, status);
     if (status != CUDA_SUCCESS) return graph.owners.rollback(owners), nullptr;
     NodeRecord& node = add_node(graph, raw, spec.kind, owners);
-    if (spec.place) node.make_metadata().place = spec.place;
+    if (spec.place) {
+        node.make_metadata().place = spec.place;
+        graph.hierarchy->has_place_nodes = true;
+    }
     if (spec.declared) node.make_metadata().labels.accesses = spec.declared;
     return &node;
 }
@@ -274,6 +260,10 @@ void note_handed_out(GraphBox& graph) noexcept {
 
 bool is_handed_out(const GraphBox& graph) noexcept {
     return graph.hierarchy->is_handed_out;
+}
+
+bool has_place_nodes(const GraphBox& graph) noexcept {
+    return graph.holder == nullptr && graph.hierarchy->has_place_nodes;
 }
 
 std::vector<HeldObject> list_owners(const GraphBox& graph) {

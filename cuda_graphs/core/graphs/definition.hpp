@@ -85,9 +85,11 @@ GraphBox* child_box(NodeRecord& holder);
 ParameterTable& parameters_of(GraphBox& graph) noexcept;
 
 // Records that `free` frees the memory at an address, for the last alloc node with this address. note_allocation()
-// records the alloc node. Alloc and free nodes are never destroyed before their hierarchy (a rule of the driver).
+// records the alloc node. Alloc and free nodes are never destroyed before their hierarchy.
 void note_allocation(NodeRecord& alloc, CUdeviceptr address);
 void note_free(NodeRecord& free, CUdeviceptr address);
+// Returns true if a free node of the graph's hierarchy names the place.
+bool frees_place(const GraphBox& graph, const GraphMemory& place) noexcept;
 
 // Called before nodes or edges of the graph are added or removed.
 void about_to_change(GraphBox& graph) noexcept;
@@ -182,6 +184,10 @@ CUresult share_owners(GraphBox& graph) noexcept;
 // nodes.
 void note_handed_out(GraphBox& graph) noexcept;
 bool is_handed_out(const GraphBox& graph) noexcept;
+
+// Returns true for the graph of a definition with alloc or free nodes of places. The driver takes them for empty nodes,
+// so copies of the graph would lose them.
+bool has_place_nodes(const GraphBox& graph) noexcept;
 
 // A user object, and the graph that has a reference to it; `graph` is null when this library holds the reference.
 struct HeldObject {

@@ -145,8 +145,6 @@ cdef extern from "graph_memory.hpp" namespace "cg" nogil:
         void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
         void become_place(size_t size, int device) except +
         cpp_bool is_place() noexcept
-        void set_node_address(CUdeviceptr address) noexcept
-        CUdeviceptr node_address() noexcept
         void set_node(const shared_ptr[const CUgraphNode]& node) noexcept
         shared_ptr[const CUgraphNode] node() noexcept
         void settle(CUdeviceptr address, Opaque owner) except +
@@ -415,6 +413,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     ParameterTable& parameters_of(GraphBox& graph) noexcept
     void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
     void note_free(NodeRecord& free, CUdeviceptr address) except +
+    cpp_bool frees_place(const GraphBox& graph, const GraphMemory& place) noexcept
     cppclass RecordEntry:
         void enter(NodeRecord& record, void* object) noexcept
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
@@ -430,6 +429,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     CUresult share_owners(GraphBox& graph) noexcept
     void note_handed_out(GraphBox& graph) noexcept
     cpp_bool is_handed_out(const GraphBox& graph) noexcept
+    cpp_bool has_place_nodes(const GraphBox& graph) noexcept
 
 cdef extern from "loop_test.hpp" namespace "cg" nogil:
     CUresult order_test(GraphBox& body) except +

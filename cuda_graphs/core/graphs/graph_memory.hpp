@@ -7,7 +7,8 @@
 //
 // A *place* is the memory of an alloc node that has no address yet. It has a stand-in: a range of addresses that no
 // machine has. Nodes are read, compared and checked with the stand-in. It is replaced where a node gets its parameters
-// for the driver (place_uses.hpp). A place gets memory of its own, and an address, when somebody reads the address.
+// for the driver (place_uses.hpp). A place gets memory of its own, and an address, when somebody reads the address. The
+// driver's nodes for its alloc and free nodes are empty nodes: they only order others.
 #ifndef CUDA_GRAPHS_CORE_GRAPHS_GRAPH_MEMORY_HPP
 #define CUDA_GRAPHS_CORE_GRAPHS_GRAPH_MEMORY_HPP
 
@@ -39,9 +40,6 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
     // Makes this the place of an array of `size` bytes on a device. Its range is that of the stand-in.
     void become_place(std::size_t size, int device);
     bool is_place() const noexcept { return start_ >= kFirstStandIn; }
-    // The alloc node of the driver holds one byte for a place. Free nodes name its address.
-    void set_node_address(CUdeviceptr address) noexcept { node_address_ = address; }
-    CUdeviceptr node_address() const noexcept { return node_address_; }
     // The handle of the alloc node, which the place does not keep.
     void set_node(const std::shared_ptr<const CUgraphNode>& node) noexcept { node_ = node; }
     std::shared_ptr<const CUgraphNode> node() const noexcept { return node_.lock(); }
@@ -64,7 +62,6 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
     std::size_t size_ = 0;
     CUmemorytype type_{};
     int device_ = -1;
-    CUdeviceptr node_address_ = 0;
     std::weak_ptr<const CUgraphNode> node_;
     CUdeviceptr settled_ = 0;
     Opaque owner_;

@@ -144,6 +144,11 @@ CUresult make_shaped(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) 
 }  // namespace
 
 CUresult make_node(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
+    if (spec.place) {
+        NodeSpec marker;
+        marker.begin(NodeKind::kEmpty);
+        return add(on, marker, node);
+    }
     return spec.shape.is_plain() ? add(on, spec, node) : make_shaped(on, spec, node);
 }
 

@@ -62,8 +62,8 @@ struct NodeSpec {
 // Gets the current context; returns CUDA_ERROR_INVALID_CONTEXT when no context is current.
 CUresult current_context(CUcontext* context);
 
-// Creates a node. `spec.params` receives the driver's outputs: the address of an alloc node, the bodies of a
-// conditional node.
+// Creates a node; for an alloc or free node of a place an empty one. `spec.params` receives the driver's outputs: the
+// address of an alloc node, the bodies of a conditional node.
 CUresult make_node(const Dependencies& on, NodeSpec& spec, CUgraphNode* node);
 
 // Changes a node of a definition; changes nothing on failure.

@@ -8,7 +8,7 @@ A cause is a pair (explanation, remedy) for the error. Rules of drivers:
 * If a free node of a definition frees memory, libcuda 580 refuses every new memset, memcpy or free node for that memory
   in the same definition, with "invalid argument". The order of the nodes does not matter (tests/conformance/driver,
   graph_memory_use).
-* Nodes and edges of a graph with alloc or free nodes cannot be removed (cuda.h, cuGraphDestroyNode).
+* Nodes and edges of a graph with alloc or free nodes cannot be removed (cuda.h, cuGraphDestroyNode). Arrays have none.
 * A graph is not launched again while memory of an earlier launch is allocated (cuda.h, cuGraphAddMemAllocNode).
 """
 
@@ -95,10 +95,11 @@ def explain_memory(graph: Definition, what: str, numbers: Sequence[int]) -> Caus
 def explain_launch(graph: Definition) -> Cause | None:
     """Return the cause of a refused launch."""
     # A later alloc node may reuse the address of freed memory.
-    kept = {node._address: node for node in allocs_of(graph)}
-    counts = Counter(node._address for node in allocs_of(graph))
+    allocs = [node for node in allocs_of(graph) if node._place() is None]
+    kept = {node._address: node for node in allocs}
+    counts = Counter(node._address for node in allocs)
     counts.subtract(node._address for node in graph.nodes() if isinstance(node, FreeNode))
-    node = next((n for at, n in kept.items() if counts[at] > 0 and is_known_memory(n._node_address())), None)
+    node = next((n for at, n in kept.items() if counts[at] > 0 and is_known_memory(at)), None)
     if node is None:
         return None
     return (
@@ -112,8 +113,10 @@ def explain_freed(graph: Definition, addresses: Sequence[int]) -> Cause | None:
     allocs = [
         node for node in allocs_of(graph) if any(0 <= a - node._address < node.bytesize for a in addresses)
     ]
-    starts = {node._address for node in allocs}
+    starts = {node._address for node in allocs} or set(addresses)
     frees = [node for node in graph.nodes() if isinstance(node, FreeNode) and node._address in starts]
+    if frees and not allocs:
+        return f"{frees[0]._identify()} frees the memory already.", "Free memory once."
     # A later alloc node may reuse the address of freed memory. Then one of the allocations is not freed.
     if not allocs or len(frees) < len(allocs):
         return None
@@ -141,8 +144,9 @@ def explain_unknown(graph: Definition, address: int) -> Cause | None:
 
 
 def explain_removal(graph: Definition) -> Cause | None:
-    """Return the cause of a refusal to remove nodes or edges."""
-    node = next((n for n in graph._listed()[0] if isinstance(n, (AllocNode, FreeNode))), None)
+    """Return the cause of a refusal to remove nodes or edges of other nodes than those of arrays."""
+    nodes = (n for n in graph._listed()[0] if isinstance(n, (AllocNode, FreeNode)))
+    node = next((n for n in nodes if n._place() is None), None)
     if node is None:
         return None
     return (

@@ -538,8 +538,8 @@ cdef class GraphBuilder(BuilderState):
                 "graph_definition of the child in the graph_definition of the parent"
             )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
-        read_child(spec, copied, source, &capture.get().box())
         check_copy_fits_body(&capture.get().box(), copied)
+        read_child(spec, copied, source, &capture.get().box())
         cdef NodeRecord* node = add_captured(h, spec, b"embed", f"embed {child!r} in {self!r}")
         node.make_metadata().inner_labels = labels
         label(node, name)

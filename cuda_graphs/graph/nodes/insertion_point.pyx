@@ -40,6 +40,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     create_graph_memory,
     find_kind,
     find_place,
+    frees_place,
     find_user,
     hierarchy_number,
     is_handed_out,
@@ -465,11 +466,11 @@ cdef class InsertionPoint:
                       cuda_graphs (`cg.f32`, `cg.vec3`) or a scalar type of NumPy. The node is then an array in C order
 
         Memory of a size has an address (`dptr`) that is fixed now and is the same in every launch. An array in device memory
-        without `peer_access` gets its address when that is read. Until then the executable chooses it. Arrays share memory if
+        without `peer_access` gets its address when that is read. Until then each executable chooses it. Arrays share memory if
         all nodes that use one come before all nodes that use the other; `GraphDef.memory` tells the plan.
 
         Options are fields or a GraphAllocOptions. Kernels, copies and fills take the node as an argument. Memory that no
-        FreeNode frees outlives the launch. Raises TypeError for a size with a shape or dtype, and for one of these without
+        FreeNode frees outlives the launch. A definition with memory of a size has one executable at a time. Raises TypeError for a size with a shape or dtype, and for one of these without
         the other. Raises CUDAError for size 0, ValueError for an unknown memory type.
         """
         cdef NodeSpec spec
@@ -482,10 +483,11 @@ cdef class InsertionPoint:
         cdef int ordinal = read_alloc(spec, size, options)
         spec.owners.first = as_owner(memory)
         cdef bint is_on_device = alloc_kind(spec.params.alloc.poolProps) == AllocKind.kDevice
-        cdef bint may_share = form is not None and is_on_device and spec.access.empty()
-        if may_share and spec.params.alloc.bytesize and not is_handed_out(self._open()[0]):
+        cdef GraphBox* graph = self._open()
+        cdef bint may_share = form is not None and is_on_device and spec.access.empty() and graph.holder == NULL
+        if may_share and spec.params.alloc.bytesize and not is_handed_out(graph[0]):
             memory.get().become_place(spec.params.alloc.bytesize, ordinal)
-            spec.place = memory
+            spec.place, spec.params.alloc.dptr = memory, memory.get().start()
         cdef InsertionPoint node = self._add(spec, name, None)
         note_memory(node, spec, memory, ordinal)
         if form is not None:
@@ -507,11 +509,14 @@ cdef class InsertionPoint:
 
     cdef int _find_freed(self, NodeSpec& spec) except -1:
         """Find the place that a free node frees. One of another definition holds its contents until then."""
+        cdef GraphBox* graph = self._open()
         cdef GraphMemoryRef place = find_place(spec.params.free.dptr)
-        if not place or place.get().start() != stand_in_of(spec.params.free.dptr):
+        if not place or place.get().start() != stand_in_of(spec.params.free.dptr) or graph.holder != NULL:
             return 0
         spec.place, spec.params.free.dptr = place, place.get().start()
-        if not parameters_of(self._open()[0]).find_place(place.get()[0]):
+        if frees_place(graph[0], place.get()[0]):
+            return refuse_node(self, graph, spec, None, CUDA_ERROR_INVALID_VALUE)
+        if not parameters_of(graph[0]).find_place(place.get()[0]):
             settle(place)
         return 0
 
@@ -589,8 +594,8 @@ cdef class InsertionPoint:
         cdef GraphBox* source = accept_graph(child)._open()
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._open())
-        read_child(spec, child, source, self._open())
         check_copy_fits_body(self._open(), child)
+        read_child(spec, child, source, self._open())
         cdef InsertionPoint node = self._add(spec, name, None)
         node._record().make_metadata().inner_labels = labels
         try:

@@ -69,17 +69,7 @@ cdef class AllocNode(GraphNode):
 
     def _place(self):
         """Return "shared" for an array without an address, "own" for one whose address was read, and None for other memory."""
-        cdef NodeRecord* record = self._record()
-        if not record.metadata or not record.metadata.get().place:
-            return None
-        return "own" if record.metadata.get().place.get().is_settled() else "shared"
-
-    def _node_address(self):
-        """Return the address that the driver gave the node, which has one byte for an array that can share memory."""
-        cdef NodeRecord* record = self._record()
-        if record.metadata and record.metadata.get().place:
-            return record.metadata.get().place.get().node_address()
-        return self._address
+        return state_of_place(self._record())
 
     @property
     def bytesize(self):
@@ -224,8 +214,18 @@ cdef class AllocNode(GraphNode):
         return f"{address} size={self.bytesize}{array}"
 
 
+cdef object state_of_place(NodeRecord* record):
+    if not record.metadata or not record.metadata.get().place:
+        return None
+    return "own" if record.metadata.get().place.get().is_settled() else "shared"
+
+
 cdef class FreeNode(GraphNode):
     """Frees memory of an alloc node. Made by `free`."""
+
+    def _place(self):
+        """Return what AllocNode._place returns for the memory."""
+        return state_of_place(self._record())
 
     @property
     def dptr(self):

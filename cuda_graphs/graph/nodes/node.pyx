@@ -8,9 +8,11 @@ from cython.operator cimport dereference
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
+from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_INVALID_VALUE,
+    CUDA_ERROR_NOT_SUPPORTED,
     CUDA_SUCCESS,
     CUgraph,
     CUgraphNode,
@@ -19,6 +21,7 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained
 from cuda_graphs.core.graphs.graph_handles cimport (
+    AllocKind,
     DeclaredAccesses,
     Direction,
     Edges,
@@ -43,6 +46,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     order_test,
     owners_of,
     remove_edges,
+    set_allocation,
     set_node,
     show_wanted,
 )
@@ -70,15 +74,25 @@ from cuda_graphs.graph.operands.edge_data import EdgeData
 from .node_type import GraphNodeType
 
 CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+KEPT_BY_ARRAY = (
+    "An array keeps its AllocNode and its FreeNode, since other nodes may use its memory.",
+    "Build the definition again without the array.",
+)
 LEVELS_NAMED = 8  # number of graphs around a node that a message names
 
 
-cdef int show_place(NodeSpec& spec, const GraphMemoryRef& place) except -1:
-    """Give the spec of an alloc or free node of a place the stand-in. The driver's node has one byte."""
+cdef bint is_of_place(const NodeRecord* record) noexcept:
+    """Return True for an alloc or free node of a place."""
+    return record.metadata and record.metadata.get().place
+
+
+cdef int load_place(NodeSpec& spec, const GraphMemoryRef& place) except -1:
+    """Fill the spec of an alloc or free node of a place. The driver's node is empty."""
     if spec.kind == NodeKind.kFree:
         spec.params.free.dptr = place.get().start()
-    else:
-        spec.params.alloc.dptr, spec.params.alloc.bytesize = place.get().start(), place.get().size()
+        return 0
+    set_allocation(spec, AllocKind.kDevice, place.get().device(), place.get().size(), vector[int]())
+    spec.params.alloc.dptr = place.get().start()
     return 0
 
 
@@ -186,12 +200,15 @@ cdef class GraphNode(InsertionPoint):
     def destroy(self):
         """Remove the node, its edges and the graphs inside it from the definition. Executables do not change.
 
-        Raises CUDAError in a graph that allocates or frees memory (a rule of the driver). A second call does nothing.
+        Raises CUDAError for the AllocNode and the FreeNode of an array, and for any node of a graph with other memory of alloc
+        nodes (a rule of the driver). A second call does nothing.
         """
         cdef NodeRecord* record = self._record()
         cdef CUresult status
         if record.raw == NULL:
             return
+        if is_of_place(record):
+            raise_explained(CUDA_ERROR_NOT_SUPPORTED, f"destroy {self._identify(True)}", KEPT_BY_ARRAY)
         cdef shared_ptr[NodeSpec] last = self._parameters()
         name = self._own_name()
         status = destroy_node(record[0])
@@ -347,6 +364,9 @@ cdef class GraphNode(InsertionPoint):
         while True:
             before = changes_of(record)
             spec.begin(record.kind)
+            if is_of_place(record):
+                load_place(spec, record.metadata.get().place)
+                return record
             with nogil:
                 status = load_node(record.raw, spec)
             if changes_of(record) == before:
@@ -354,8 +374,6 @@ cdef class GraphNode(InsertionPoint):
         if status:
             # The given name only: reading the function name would call the driver and fail in the same way.
             check_attempt(status, f"read the parameters of {self._label_with_holders(given_name(record), True)}")
-        if record.metadata and record.metadata.get().place:
-            show_place(spec, record.metadata.get().place)
         return record
 
     cdef int _load_with_owners(self, NodeSpec& spec) except -1:

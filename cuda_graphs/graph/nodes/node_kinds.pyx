@@ -68,8 +68,8 @@ cdef class ChildGraphNode(GraphNode):
             )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._record().graph)
-        read_child(spec, child, source, self._record().graph)
         check_copy_fits_body(self._record().graph, child)
+        read_child(spec, child, source, self._record().graph)
         self._set(spec)
         mark_inner_destroyed(self._record()[0])
         self._record().make_metadata().inner_labels = labels

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory of its own for a place (places.pyx), once its address is read.
 
-The place keeps the memory, and all nodes that use a place keep the place. The nodes of the definition and its executable get the
-address at once. There is only one executable, a rule of the driver for alloc nodes. A launch in flight goes on with the memory
-that it has.
+The place keeps the memory, and all nodes that use a place keep the place. The nodes of the definition and its executables get
+the address at once. A launch in flight goes on with the memory that it has.
 """
 
 from threading import RLock
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 from libcpp.vector cimport vector
 
@@ -35,14 +34,13 @@ from .sized_config cimport is_config_running
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.memory_resource import DeviceMemoryResource
 
-# The last executable of each definition with places, by the number of the definition.
-executables = WeakValueDictionary()
+executables = WeakKeyDictionary()  # of definitions with places: executable -> the number of its definition
 settling = RLock()  # a place gets memory once, whichever threads read its address first
 
 
 def note_executable(number, executable):
-    """Note the executable of a definition with places."""
-    executables[number] = executable
+    """Note an executable of a definition with places."""
+    executables[executable] = number
 
 
 cdef Buffer allocate_pooled(int device, size_t size):
@@ -74,9 +72,9 @@ cdef int give_memory(const GraphMemoryRef& place) except -1:
     cdef ParameterRef parameter = parameters_of(graph[0]).find_place(place.get()[0])
     node = wrap_node(h, record)
     cdef Buffer buffer = allocate_pooled(node.device_id, node.bytesize)
-    executable = executables.get(hierarchy_number(graph[0]))
-    if executable is not None and not executable.is_closed:
-        executable._give_place(node, buffer)
+    for executable, number in list(executables.items()):
+        if number == hierarchy_number(graph[0]) and not executable.is_closed:
+            executable._give_place(node, buffer)
     place.get().settle(buffer._address, as_owner(buffer._h))
     return rewrite_users(h, list_users(graph[0], parameter.get()[0])) if parameter else 0
 

@@ -8,7 +8,7 @@ from libc.stdint cimport uintptr_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUcontext, CUDA_ERROR_INVALID_VALUE, CUdeviceptr, CUresult
+from cuda_graphs.core.driver.cuda cimport CUcontext, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUdeviceptr, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF,
     CU_GRAPH_COND_TYPE_SWITCH,
@@ -41,6 +41,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     seal_owners,
     set_allocation,
     restore_order,
+    has_place_nodes,
     share_owners,
     source_of,
     write_size,
@@ -312,6 +313,8 @@ cdef int check_depth(GraphBox* around, unsigned int levels_inside_node) except -
 
 cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1:
     check_depth(around, 1 + levels_inside(source[0]))
+    if has_place_nodes(source[0]):
+        raise_explained(CUDA_ERROR_NOT_SUPPORTED, f"add a copy of {child._identify(True)}", child._explain_embedding())
     spec.begin(NodeKind.kChild)
     spec.child = <void*>child
     spec.params.graph.graph = source.raw

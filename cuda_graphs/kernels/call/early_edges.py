@@ -83,9 +83,13 @@ class Finder:
                     sources.setdefault(target, []).append(source)
         if not sources:
             return
-        if any(isinstance(node, AllocNode | FreeNode) for node in nodes):
+        if any(isinstance(node, AllocNode | FreeNode) and node._place() is None for node in nodes):
             self.late += [
-                Late(tuple(found), target, "its graph has alloc or free nodes, so a driver removes no edge")
+                Late(
+                    tuple(found),
+                    target,
+                    "its graph allocates or frees memory of a size, so a driver removes no edge",
+                )
                 for target, found in sources.items()
             ]
             return
