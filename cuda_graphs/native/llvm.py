@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import trace
+from .conversions import without_mixed_conversions
 from .library_text import Library
 from .versions import state_of
 
@@ -161,7 +162,7 @@ def object_code(text: str, rewrite: Callable[[str], str] | None = None) -> bytes
 
 def _object_code(text: str, rewrite: Callable[[str], str] | None = None) -> bytes:
     machine = this_cpu()
-    module = _optimised(text, machine, rewrite=rewrite)
+    module = _optimised(without_mixed_conversions(text), machine, rewrite=rewrite)
     if trace.level() >= trace.ASSEMBLY:
         trace.show(trace.ASSEMBLY, "assembly", machine.emit_assembly(module))
     with trace.timed("LLVM code generation"):
@@ -178,7 +179,7 @@ def assembly(text: str, rewrite: Callable[[str], str] | None = None) -> str:
     """Return the assembly of the object file from `object_code`."""
     with LOCK:
         machine = this_cpu()
-        return machine.emit_assembly(_optimised(text, machine, rewrite=rewrite))
+        return machine.emit_assembly(_optimised(without_mixed_conversions(text), machine, rewrite=rewrite))
 
 
 def ptx_codes(texts: Sequence[str], arch: str, version: int, libdevice: str | None) -> list[str]:
