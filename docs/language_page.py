@@ -201,19 +201,6 @@ def gives(row: Row, kinds: tuple[str, ...]) -> str:
 POWERS = ("int_pow", "float_pow", "pow")
 
 
-def takes_vectors(row: Row) -> bool:
-    """Return True if the operation takes vectors, component by component."""
-    parameters = {name: VectorSpec(cg.types.vec(2, f32 if "float" in row.kinds else i32)) for name in "abc"}
-    parameters |= {"n": ScalarSpec(i32)} | (
-        {"c": ScalarSpec(SCALARS["bool"])} if row.rule == "select" else {}
-    )
-    try:
-        translated(f"t = {spelling(row)}", parameters, dtype=i32)
-    except errors.CompileTypeError:
-        return False
-    return True
-
-
 def meaning(row: Row) -> str:
     """Return the first sentence of the row's function, or the text in MEANINGS."""
     found = [f for f, name in intrinsics.OPERATIONS.items() if name == row.name]
@@ -227,9 +214,9 @@ MEANINGS = {
     "sub": "integers wrap",
     "mul": "integers wrap",
     "div": "the result is `f32` for integers, and for an integer with a float narrower than `f32`",
-    "floor_div": "rounded down; for integers 0 if b is 0",
-    "mod": "with the sign of b; for integers a if b is 0",
-    "int_pow": "for integers; wraps",
+    "floor_div": "rounded down, for floats `cg.floor(a / b)`; for integers 0 if b is 0",
+    "mod": "with the sign of b, for floats `a - b * cg.floor(a / b)`, rounded after each operation; for integers a if b is 0",
+    "int_pow": "for integers; wraps; an exponent below 0 gives 0, and the power of 1 and -1",
     "float_pow": "for a float and an integer, or a whole constant up to 8: by repeated squaring",
     "neg": "integers wrap",
     "abs": "integers wrap",
@@ -253,12 +240,11 @@ MEANINGS = {
 
 
 def operations() -> Iterator[str]:
-    numbers_only = ", ".join(code(spelling(row)) for row in OPS.values() if not takes_vectors(row))
     yield from (
         "## Operations",
         "",
         'The columns show the type of the result for each type of operands; "-" is refused. Operations apply to',
-        f"vectors and matrices component by component, except {numbers_only}.",
+        "vectors and matrices component by component.",
         "*Bits* shows whether CPU and GPU results are equal to the last bit;",
         "otherwise they differ by at most 4 units in the last place, for `f16` and `bf16` by at most one.",
         "",
@@ -409,7 +395,8 @@ def constructs() -> Iterator[str]:
         "",
         f"{atomic} on elements of arrays and fields, and on variables from outside of the",
         f"loop, are atomic in parallel loops. {others} are not. An atomic change takes",
-        "the value that the place has when the right side has been computed. The result is cast to the type of",
+        "the value that the place has when the right side has been computed, and the right side in the type of the",
+        "place: in a parallel loop, `x[i] *= 2.5` of an integer multiplies by 2. Otherwise the result is cast to the type of",
         "the place.",
         "",
         "### Not in kernels",

@@ -99,7 +99,7 @@ EXPRESSIONS = {
     ),
     ast.Dict: (
         't = {"low": 1, "high": 2}["low"]',
-        "its keys are known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also `keys()`, "
+        "the key of `t[key]` is known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also `keys()`, "
         "`values()`, `get(key)`; it keeps its items",
     ),
     ast.ListComp: (

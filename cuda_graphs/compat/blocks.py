@@ -35,14 +35,14 @@ def scanned(value: Any, block_dim: cg.template, op: cg.template, dtype: cg.templ
 
 
 def scanned_before(
-    value: Any, block_dim: cg.template, op: cg.template, identity: Any, dtype: cg.template
+    value: Any, block_dim: cg.template, op: cg.template, identity: cg.template, dtype: cg.template
 ) -> Any:
     """Return the combined values of the threads below this one; the identity for thread 0."""
     shared = cg.block.shared_array(dtype, block_dim)
     thread = cg.block.thread()
     shared[thread] = scanned(value, block_dim, op, dtype)
     cg.block.sync()
-    result = cg.cast(identity, dtype)
+    result = dtype(identity)
     if thread > 0:
         result = shared[thread - 1]
     cg.block.sync()

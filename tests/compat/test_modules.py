@@ -488,7 +488,7 @@ def test_kernels_run_in_the_calling_thread_if_init_asks_for_one_thread(run_child
     [(qd.f32, np.float32), (qd.f64, np.float64), (qd.u32, np.uint32), (qd.i64, np.int64)],
 )
 def test_exclusive_extremes_begin_with_the_limit_of_their_type(dtype, numpy):
-    x, out = qd.field(dtype, shape=32), qd.field(dtype, shape=(32, 2))
+    x, out = qd.field(dtype, shape=32), qd.field(dtype, shape=(32, 4))
     x.from_numpy(np.arange(32, 0, -1).astype(numpy))
     is_float = numpy in (np.float32, np.float64)
     least, greatest = (-np.inf, np.inf) if is_float else (np.iinfo(numpy).min, np.iinfo(numpy).max)
@@ -499,11 +499,14 @@ def test_exclusive_extremes_begin_with_the_limit_of_their_type(dtype, numpy):
         for i in range(32):
             out[i, 0] = qd.simt.subgroup.exclusive_max(x[i])
             out[i, 1] = qd.simt.subgroup.exclusive_min(x[i])
+            out[i, 2] = qd.simt.block.exclusive_max(x[i], 32, dtype)
+            out[i, 3] = qd.simt.block.exclusive_min(x[i], 32, dtype)
 
     run()
     found = out.to_numpy()
-    assert found[:, 0].tolist() == [least] + [32] * 31
-    assert found[:, 1].tolist() == [greatest, *range(32, 1, -1)]
+    for greater, less in ((0, 1), (2, 3)):
+        assert found[:, greater].tolist() == [least] + [32] * 31
+        assert found[:, less].tolist() == [greatest, *range(32, 1, -1)]
 
 
 def test_last_block_to_end_sees_what_all_blocks_wrote_before_their_fences():

@@ -21,6 +21,7 @@ from cuda_graphs.compiler.pipeline import lower
 from tests.compiler.rig import Field, cg, printed, run_all
 
 f32_1d = cg.ndarray(cg.f32, 1)
+f32_2d = cg.ndarray(cg.f32, 2)
 i32_1d = cg.ndarray(cg.i32, 1)
 
 
@@ -278,6 +279,41 @@ def test_methods_are_called_and_change_their_structure():
     speed = 2 + i / 2
     wanted = speed + 1 + 10 * (i + 2 * speed) + np.where(speed > 3, 1000, 0) + 2 * (speed + 1)
     np.testing.assert_allclose(run_all(kernel, y=np.zeros(6, "f4"))["y"], wanted)
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_methods_change_structures_that_are_no_variables(inline):
+    """They change a structure of their own: Python's object that nobody else refers to."""
+
+    @dataclasses.dataclass
+    class Counter:
+        n: cg.i32
+        at: cg.vec2
+
+        @cg.func(inline=inline)
+        def step(self, by):
+            self.n += by
+            self.at.x = cg.f32(by)
+            self.at *= 2.0
+            return self.n + self.at.x
+
+    @cg.func
+    def made(n):
+        return Counter(n, cg.vec2(1.0, 1.0))
+
+    def kernel(x: i32_1d, y: f32_2d):
+        for i in range(x.shape[0]):
+            n = x[i]
+            start = cg.vec2(1.0, 2.0)
+            y[i, 0] = Counter(n, start).step(3) + n + start.x
+            y[i, 1] = made(n).step(3)
+            one, other = Counter(n, start), Counter(7, start)
+            y[i, 2] = (one if n > 2 else other).step(3)
+            y[i, 3] = {"a": Counter(n, start)}["a"].step(3)
+
+    n = np.arange(5, dtype="i4")
+    wanted = np.stack([2 * n + 10, n + 9, np.where(n > 2, n, 7) + 9, n + 9], axis=1)
+    np.testing.assert_array_equal(run_all(kernel, x=n, y=np.zeros((5, 4), "f4"))["y"], wanted)
 
 
 def test_a_function_reads_fields_and_parameters_of_the_kernel():

@@ -63,6 +63,37 @@ def test_a_power_has_the_type_of_its_base_unless_a_float_takes_part():
         assert Builder().binary("Pow", Param("a", a), Param("b", b)).type == wanted, (a, b)
 
 
+WIDTHS = {"i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4", "u32": "u4", "i64": "i8", "u64": "u8"}
+BASES = (0, 1, 2, 3, 5, -1, -2, -3, 100, 127, 255)
+EXPONENTS = (0, 1, 2, 3, 7, 31, 64, 127, 128, 255, 256, 2**31, 2**32, 2**40, -1, -2, -3)
+
+
+@pytest.mark.parametrize("base", WIDTHS)
+@pytest.mark.parametrize("exponent", WIDTHS)
+def test_powers_of_integers_have_the_low_bits_of_those_of_python(base, exponent):
+    kernel = function_of(
+        f"def k(x: ndarray({base}, 1), y: ndarray({exponent}, 1), o: ndarray({base}, 1)):\n"
+        "    for i in range(o.shape[0]):\n        o[i] = x[i] ** y[i]\n"
+    )
+    limits = [np.iinfo(WIDTHS[name]) for name in (base, exponent)]
+    pairs = [
+        pair
+        for pair in itertools.product(BASES, EXPONENTS)
+        if all(limit.min <= number <= limit.max for limit, number in zip(limits, pair, strict=True))
+    ]
+    x, y = (np.array(column, WIDTHS[name]) for column, name in zip(zip(*pairs), (base, exponent), strict=True))
+    found = run_all(kernel, x=x, y=y, o=np.zeros(len(pairs), WIDTHS[base]))["o"]
+    bits = 1 << limits[0].bits
+    assert [int(each) % bits for each in found] == [truncated_power(*pair, bits) for pair in pairs]
+
+
+def truncated_power(base, exponent, bits):
+    """Return the integer part of base ** exponent, modulo `bits`. That of 0 ** -1 is 0."""
+    if exponent >= 0:
+        return pow(base, exponent, bits)
+    return (base if exponent % 2 else 1) % bits if base in (1, -1) else 0
+
+
 @pytest.mark.parametrize("operator", ["LShift", "RShift"])
 def test_a_shift_has_the_type_of_its_left_operand(operator):
     for a, b in itertools.product(INTEGERS, INTEGERS):

@@ -25,7 +25,7 @@ from . import ir
 from .ops import evaluate, result_type
 from .overflow import FITS, absolute_fits, cast_fits
 from .scalars import scalar
-from .types import SCALARS, ScalarType, bool_, f32, i32, i64, promote
+from .types import SCALARS, ScalarType, bool_, f32, i32, i64, promote, u64
 
 # Names of Python's operators -> rows of the op table.
 BINARY = {
@@ -46,6 +46,13 @@ SIGNS = {
     "trunc_div": " // ", "int_pow": " ** ",
 }  # fmt: skip
 Message = tuple[str | tuple[ir.Value, str], ...]
+
+
+def power_type(base: ScalarType, exponent: ir.Value) -> ScalarType:
+    """Return the type that computes a power of integers: a long one if the type of the base lacks exponents."""
+    is_known = isinstance(exponent, ir.Const)
+    low, high = (exponent.value,) * 2 if is_known else (exponent.type.minimum, exponent.type.maximum)
+    return base if base.bits == i64.bits or base.minimum <= low <= high <= base.maximum else i64
 
 
 def spelled(value: float) -> str:
@@ -249,7 +256,16 @@ class Builder:
                 "make the base a float: cg.cast(x, cg.f32)",
             )
         a = self.cast(a, promote(a.type, a.type))
-        return self.checked("int_pow", a, self.cast(b, a.type))
+        type = power_type(a.type, b)
+        if type == u64 and b.type.kind == "int":
+            none = self.op("bit_and", self.below_zero(b), self.op("not_equal", a, ir.Const(1, u64)))
+            b = self.op("max", b, ir.Const(0, b.type))
+            return self.op("select", none, ir.Const(0, u64), self.checked("int_pow", a, self.cast(b, u64)))
+        result = self.checked("int_pow", self.cast(a, type), self.cast(b, type))
+        return self.checked_cast(result, a.type)
+
+    def below_zero(self, value: ir.Value) -> ir.Value:
+        return self.op("less", value, ir.Const(0, value.type))
 
     def product(self, a: ir.Value, times: int) -> ir.Value:
         """Return a * a * ... by repeated squaring."""

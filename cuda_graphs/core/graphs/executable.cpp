@@ -501,6 +501,7 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
         const bool has_them = box.owners.are(owners.all());
         if (!has_them) status = keep(owners, other);
         if (status == CUDA_SUCCESS && !has_them) status = keep_further(other, list_further(box));
+        if (status == CUDA_SUCCESS && replaced && !replaced->may_settle(problem)) status = problem->status;
         if (status == CUDA_SUCCESS)
             status = are_known || !box.memsets.has_disabled()
                          ? call_with(early, [&] { return driver().cuGraphExecUpdate(box.raw, graph.raw, info); })
@@ -516,6 +517,7 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
             for (Opaque& value : values) box.owners.park(std::move(value), kUnbounded);
             box.owners.release_parked(gone);
             if (box.parameters && !box.parameters->settle(box.target(), problem)) status = problem->status;
+            problem->is_updated = true;
         }
     }
     if (is_done) box.is_renamed = is_renamed;

@@ -319,31 +319,37 @@ const ParameterRef& ExecParameters::user_of(std::uint32_t node) const {
     return std::find_if(all_.begin(), all_.end(), [&](const ExecParameter& e) { return uses(e, node); })->parameter;
 }
 
+bool ExecParameters::apply_node(std::uint32_t index, const ExecTarget& exec, ParameterProblem* problem) {
+    ExecNode& node = nodes_[index];
+    const CUresult status = node.apply(exec);
+    return status == CUDA_SUCCESS || fail(problem, ParameterFault::kDriver, user_of(index), status,
+                                          node_handle(definition_, *node.node()));
+}
+
 // Applies the pending nodes up to the first one that the driver refuses. `done` is the number of nodes applied.
 bool ExecParameters::apply_pending(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done) {
-    for (*done = 0; *done < pending_.size(); ++*done) {
-        ExecNode& node = nodes_[pending_[*done]];
-        const CUresult status = node.apply(exec);
-        if (status != CUDA_SUCCESS)
-            return fail(problem, ParameterFault::kDriver, user_of(pending_[*done]), status,
-                        node_handle(definition_, *node.node()));
-    }
+    for (*done = 0; *done < pending_.size(); ++*done)
+        if (!apply_node(pending_[*done], exec, problem)) return false;
     for (const std::uint32_t index : pending_) nodes_[index].is_pending = false;
     pending_.clear();
     return true;
 }
 
+// Follows the rules of a node whose values changed in a way that they depend on.
+bool ExecParameters::follow_pending_rules(std::uint32_t index, ParameterProblem* problem) {
+    ExecNode& node = nodes_[index];
+    if (!std::exchange(node.must_follow, false)) return true;
+    Opaque why;
+    const ParameterFault fault = follow_rules(node, &why);
+    if (fault == ParameterFault::kNone) return true;
+    return fail(problem, fault, user_of(index), CUDA_ERROR_INVALID_VALUE,
+                node.is_destroyed() ? NodeHandle() : node_handle(definition_, *node.node()), std::move(why));
+}
+
 // Follows the rules of the pending nodes up to the first one whose rules refuse its values, which is `failed`.
 bool ExecParameters::follow_rules_of_pending(ParameterProblem* problem, std::size_t* failed) {
-    for (*failed = 0; *failed < pending_.size(); ++*failed) {
-        ExecNode& node = nodes_[pending_[*failed]];
-        if (!std::exchange(node.must_follow, false)) continue;
-        Opaque why;
-        const ParameterFault fault = follow_rules(node, &why);
-        if (fault == ParameterFault::kNone) continue;
-        return fail(problem, fault, user_of(pending_[*failed]), CUDA_ERROR_INVALID_VALUE,
-                    node.is_destroyed() ? NodeHandle() : node_handle(definition_, *node.node()), std::move(why));
-    }
+    for (*failed = 0; *failed < pending_.size(); ++*failed)
+        if (!follow_pending_rules(pending_[*failed], problem)) return false;
     return true;
 }
 
@@ -388,14 +394,24 @@ void ExecParameters::undo(const ExecTarget& exec, ParameterChange* changes, std:
     take_back(exec, pending_.size());
 }
 
-bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
-    std::size_t done = 0;
+bool ExecParameters::may_settle(ParameterProblem* problem) {
     std::size_t failed = 0;
-    if (follow_rules_of_pending(problem, &failed) && apply_pending(exec, problem, &done)) return true;
-    for (; done < pending_.size(); ++done) mark_unknown(pending_[done]);
-    for (const std::uint32_t index : pending_) nodes_[index].is_pending = false;
+    return follow_rules_of_pending(problem, &failed);
+}
+
+bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
+    bool all_set = true;
+    for (const std::uint32_t index : pending_) {
+        ExecNode& node = nodes_[index];
+        node.is_pending = false;
+        ParameterProblem found;
+        const bool is_set = follow_pending_rules(index, &found) && apply_node(index, exec, &found);
+        if (is_set) continue;
+        mark_unknown(index);
+        if (std::exchange(all_set, false)) *problem = std::move(found);
+    }
     pending_.clear();
-    return false;
+    return all_set;
 }
 
 void ExecParameters::mark_unknown(std::uint32_t node) {

@@ -59,6 +59,7 @@ struct ParameterProblem {
     ParameterRef parameter;
     NodeHandle node;  // node that the driver refused to set, or whose rules refused the values
     Opaque why;       // the Python exception of a rule, if it raised one
+    bool is_updated = false;  // the executable has the nodes of another definition since an update
 };
 
 struct ParameterSlot {
@@ -110,7 +111,10 @@ class ExecParameters {
     bool set(const ExecTarget& exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem);
     // Restores the previous values, which `set` stored in `changes`.
     void undo(const ExecTarget& exec, ParameterChange* changes, std::size_t count);
-    // Sets the nodes whose values differ from those of the definition that the executable matches.
+    // Returns true when the rules of the nodes allow the values that settle() will set.
+    bool may_settle(ParameterProblem* problem);
+    // Sets the nodes whose values differ from those of the definition that the executable matches. A node that the driver
+    // refuses loses its values; the others have theirs.
     bool settle(const ExecTarget& exec, ParameterProblem* problem);
 
     // Writes present values into `node` and `params`, the parameters that a node of the executable is about to get.
@@ -134,7 +138,9 @@ class ExecParameters {
     void add_slot(ExecParameter& entry, const ParameterSlot& slot);
     void watch(ExecNode& node, const NodeRules& rules, const std::vector<ParameterUse>& uses);
     ParameterFault follow_rules(ExecNode& node, Opaque* why) const;
+    bool follow_pending_rules(std::uint32_t node, ParameterProblem* problem);
     bool follow_rules_of_pending(ParameterProblem* problem, std::size_t* failed);
+    bool apply_node(std::uint32_t node, const ExecTarget& exec, ParameterProblem* problem);
     void compare(ParameterChange& change) const noexcept;
     bool may_change(const ParameterChange& change, ParameterProblem* problem) const;
     void exchange(ParameterChange& change);

@@ -461,6 +461,7 @@ cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
         ParameterRef parameter
         NodeHandle node
         Opaque why
+        cpp_bool is_updated
     cppclass PresentParameter:
         ParameterRef parameter
         ParameterValue value

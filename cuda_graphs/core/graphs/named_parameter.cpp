@@ -171,17 +171,17 @@ CUresult are_arrays_pooled(const ContextHandle& context, bool* pooled) {
 }
 
 // Allocates placeholder memory. In an executable the operand of a copy keeps its family of memory: pool memory, or all
-// other (tests/conformance/driver, patch/kinds_of_memory_beside_host). The counterpart of host memory is most likely
-// pool memory, as Device.allocate returns it. An array most likely comes from cg.ndarray.
+// other (tests/conformance/driver, patch/kinds_of_memory_beside_host). An array most likely comes from cg.ndarray, as a
+// temporary always does. Other memory that is the counterpart of host memory is most likely pool memory, as
+// Device.allocate returns it.
 PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse& use) {
     const std::size_t size = place_size(wanted);
     // The memory of a place is that of alloc nodes: each executable has pool memory of the same device for it.
     if (use.is_place()) return allocate_pooled(use.parameter->place->device(), size);
-    bool pooled = false;
-    CU_TRY(faces_host(wanted, use, &pooled));
     const ContextHandle context = current_context();
     if (!context) CU_TRY(why_no_context());
-    if (!pooled && use.parameter->type.is_array()) CU_TRY(are_arrays_pooled(context, &pooled));
+    bool pooled = false;
+    CU_TRY(use.parameter->type.is_array() ? are_arrays_pooled(context, &pooled) : faces_host(wanted, use, &pooled));
     return pooled ? allocate_pooled(box_of<ContextBox>(context)->device, size) : allocate_device(context, size);
 }
 

@@ -17,18 +17,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.graph.executable.difference import compared_properties, format_value
+from cuda_graphs.graph.nodes.memory_nodes import operand_parameters
 from cuda_graphs.graph.nodes.node_kinds import (
     AllocNode,
     ConditionalNode,
     HostCallbackNode,
     KernelNode,
+    MemcpyNode,
     MemsetNode,
     WhileNode,
 )
 from cuda_graphs.graph.nodes.places import address_words, array_at, as_stand_in
 from cuda_graphs.graph.nodes.restoring import counter_of, memory_of_counter
 from cuda_graphs.graph.operands.graph_array import GraphArray
-from cuda_graphs.graph.operands.parameter import Parameter
+from cuda_graphs.graph.operands.parameter import Parameter, Temporary
 
 if TYPE_CHECKING:
     from cuda_graphs.drawing.picture import Picture
@@ -239,7 +241,32 @@ def properties_of(node: Any) -> dict[str, Any]:
         found["value"] = node._number()
     elif isinstance(node, HostCallbackNode):
         found["callback_fn"] = getattr(found["callback_fn"], "__code__", found["callback_fn"])
+    if isinstance(node, MemsetNode | MemcpyNode):
+        for field, parameter in operand_parameters(node).items():
+            found.update({name: Words(words_for(parameter)) for name in OF_FIELD[field] if name in found})
     return found
+
+
+class Words(str):
+    """Text that stands for a value in a message."""
+
+    __repr__ = str.__str__
+
+
+# Field of a copy or fill -> the properties that a parameter decides: the driver's node may have placeholders there.
+OF_FIELD = {
+    "dst": ("dptr", "dst", "dst_side"),
+    "src": ("src", "src_side"),
+    "value": ("value",),
+    "extent": ("width",),
+    "bytes": ("width",),
+}
+
+
+def words_for(parameter: Parameter) -> str:
+    if isinstance(parameter, Temporary):
+        return f"temporary {parameter.name!r} of shape {parameter.shape}"
+    return f"parameter {parameter.name!r}"
 
 
 def kind_of(node: Any) -> Any:

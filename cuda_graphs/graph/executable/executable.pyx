@@ -180,8 +180,8 @@ cdef class Graph:
         the definition that they were made from, and no other thread may launch them or use the definition during the update.
 
         Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
-        changed. Raises ValueError if nodes refuse the value that a parameter has: the Graph is updated then, and needs another
-        value. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
+        changed. Raises ValueError if the value of a parameter does not fit the new nodes; then nothing has changed either. If only
+        the driver refuses the value, the Graph is updated and needs another one. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
         or `early_edges=True` it also raises RuntimeError for another definition than the own one, and for a node that
         cannot begin early any more.
 
@@ -228,10 +228,7 @@ cdef class Graph:
             raise
         with self._callbacks.launches.order:
             status = update(h, graph[0], &info, &problem, &edges)
-            has_failed = status != CUDA_SUCCESS if problem.fault == ParameterFault.kNone else (
-                problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)
-            )
-            if has_failed and self._fused is not None:
+            if not problem.is_updated and self._fused is not None:
                 self._fused.switch(self, False)
                 self._mark_nodes()
             if status and problem.fault == ParameterFault.kNone:
@@ -242,6 +239,10 @@ cdef class Graph:
                 raise RuntimeError(
                     f"{self!r} cannot take over the parameters of {definition._identify()}: the driver needs the "
                     "definition that the Graph was made from, which is gone. Instantiate the new definition"
+                )
+            if not problem.is_updated:
+                return check_problem(
+                    problem, self._slots, {name: each.value for name, each in present_values(h).items()}
                 )
             self._callbacks.replace_all(counts)
             self._temporaries = temporaries

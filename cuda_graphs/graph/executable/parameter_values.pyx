@@ -186,7 +186,7 @@ cdef int check_problem(const ParameterProblem& problem, Slots slots, dict values
     if problem.node:
         node = wrap_node(problem.node, box_of[NodeRecord](problem.node))
         where = f" in {node._identify(True)}"
-    attempt = f"set parameter {name!r} to {value!r}"
+    attempt = f"set parameter {name!r} to {value!r}" if name in values else f"set parameter {name!r}"
     if is_temporary(problem.parameter):
         attempt = f"give temporary {name!r} its memory"
     elif problem.parameter.get().place:

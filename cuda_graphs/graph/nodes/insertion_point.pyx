@@ -17,7 +17,7 @@ from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED, CUgraph, CUgraphNode, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalHandle, CUgraphEdgeData
 from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
@@ -98,6 +98,7 @@ from .spec cimport (
     memory_type_of,
 )
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
+from cuda_graphs.errors import CUDAError
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.memory.array_shape import accept_shape
 from . import options as graph_options
@@ -216,9 +217,26 @@ cdef tuple cause_of_self(GraphBox* graph, GraphBox* child):
     return "A graph cannot contain itself.", "Embed another definition, made by a function that adds the same nodes to any graph."
 
 
+cdef bint is_in_child(const GraphBox* graph) noexcept:
+    """Return True for a graph in a child graph node, or in a node inside such a graph."""
+    while graph.holder != NULL:
+        if graph.holder.kind == NodeKind.kChild:
+            return True
+        graph = graph.holder.graph
+    return False
+
+
+cdef tuple IN_CHILD = (
+    "Embedded graphs hold no alloc, free and conditional nodes.",
+    "Add the conditional node to the definition around the embedded graph.",
+)
+
+
 cdef tuple cause_of_condition(const NodeHandle& any, GraphBox* graph, NodeSpec& spec):
     cdef CUgraphConditionalHandle condition = spec.params.conditional.handle
     cdef NodeRecord* user = find_user(graph[0], condition)
+    if is_in_child(graph):
+        return IN_CHILD
     if spec.params.conditional.size == 0:
         return "A SwitchNode needs a body.", "Pass a count of 1 or more."
     if user != NULL:
@@ -337,6 +355,17 @@ cdef int note_memory(InsertionPoint node, NodeSpec& spec, const GraphMemoryRef& 
     if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
         node._record().make_metadata().device = device
     note_allocation(node._record()[0], spec.params.alloc.dptr)
+    return 0
+
+
+cdef int remove_again(list nodes, object error) except -1:
+    """Destroy the nodes of a call that has failed with an error. In a graph with memory of a size the driver keeps them."""
+    for node in reversed(nodes):
+        try:
+            node.destroy()
+        except CUDAError:
+            error.add_note(f"{node._identify()} stays in the definition, which cannot be instantiated: build it again")
+            return 0
     return 0
 
 
@@ -681,9 +710,8 @@ cdef class InsertionPoint:
             added.append(node)
             if kind == NodeKind.kWhile:
                 add_loop_test(node._h, node._record().metadata.get().inner[0], test, condition)
-        except BaseException:
-            for each in reversed(added):
-                each.destroy()
+        except BaseException as error:
+            remove_again(added, error)
             raise
         return node
 
@@ -693,6 +721,8 @@ cdef class InsertionPoint:
         check_name(name)
         check_count(size)
         check_depth(graph, 1)
+        if is_in_child(graph):
+            raise_explained(CUDA_ERROR_NOT_SUPPORTED, f"add a conditional node to {self._identify(True)}", IN_CHILD)
         cdef tuple args = (placeholder(), *test.args)
         read_call(self, spec, None, test.kernel, PySequence_Fast_ITEMS(args), <size_t>len(args), None, None)
         if not spec.uses.empty():

@@ -30,7 +30,14 @@ from cuda_graphs.compiler.language.signature import is_template, resolve
 
 from .declared import FREE, convert_to_declared
 
-__all__ = ["bind_parameters", "declared_arguments", "refuse", "result_of"]
+__all__ = [
+    "bind_parameter",
+    "bind_parameters",
+    "declared_arguments",
+    "is_variable",
+    "refuse",
+    "result_of",
+]
 
 
 def declared_arguments(

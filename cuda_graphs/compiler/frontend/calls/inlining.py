@@ -16,7 +16,7 @@ from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import LocalFunction
 from cuda_graphs.compiler.frontend.source import Source, body_of
 
-from .binding import bind_parameters, declared_arguments, result_of
+from .binding import bind_parameter, bind_parameters, declared_arguments, is_variable, result_of
 from .called_functions import call_function, is_called
 
 
@@ -29,9 +29,12 @@ def inline(
 ) -> Any:
     """Translate a call: the body of the function with its parameters bound. Return its result.
 
-    The first argument of a method is the owner itself, so that the method can change its members.
+    The first argument of a method is the owner itself, so that the method can change its members. A structure that is no
+    variable, such as a result, becomes one.
     """
     signature = inspect.signature(function)
+    if is_method and not is_variable(args[0]):
+        args = [bind_parameter(frame, function.__name__, args[0]), *args[1:]]
     given = declared_arguments(frame, function, signature, args, keywords)
     if is_called(frame, function):
         return call_function(frame, function, signature, given, args[0] if is_method else None)

@@ -4,6 +4,8 @@
 
 from types import SimpleNamespace
 
+import numpy
+
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint64_t
@@ -30,6 +32,13 @@ from .kept_arguments import KeptMemory
 
 # The extra leaves of an array, by ExtraLeaf.
 cdef tuple PARTNERS = ((), ("grad",), ("dual",), ("grad", "dual", "grad.dual"))
+
+
+cdef object argument_of(object value, bint wants_gradient):
+    """Return the argument of a launch for an array of another library. A NumPy array without dimensions would be a number."""
+    if isinstance(value, numpy.ndarray) and value.ndim == 0:
+        return value.reshape(1)
+    return detached(value) if wants_gradient else value
 
 
 cdef NDArray partner_of(NDArray array, int extra_leaf, int number):
@@ -123,7 +132,7 @@ cdef class Array(Reader):
             owners[self.leaf] = value
             return 0
         if value is not None:
-            owners[self.leaf] = (<NDArray>value)._memory() if isinstance(value, NDArray) else detached(value) if wants else value
+            owners[self.leaf] = (<NDArray>value)._memory() if isinstance(value, NDArray) else argument_of(value, wants)
         cdef NDArray partner
         cdef int i
         if isinstance(value, NDArray):

@@ -9,6 +9,7 @@ from cpython.long cimport PyLong_Check
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from cuda_graphs.graph.operands.parameter cimport ArrayExtent
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.numbers cimport as_int, is_address
@@ -25,6 +26,9 @@ cdef extern from "Python.h":
 cdef type numpy_number = numpy.number  # its types are frequent arguments, and all of them are numbers
 
 
+cdef tuple OF_EXTENTS = ("i32", "u32")  # the types that take an extent of a parameter, which has 4 bytes
+
+
 cdef class Number(Reader):
     """Base class of the readers of numbers. A number can be a parameter of a graph, whose value comes with each launch."""
 
@@ -36,7 +40,8 @@ cdef class Number(Reader):
         if not isinstance(value, StandIn):
             return False
         r.has_parameters = True
-        if value.type != self.annotation.name:
+        fits = self.annotation.name in OF_EXTENTS if isinstance(value, ArrayExtent) else value.type == self.annotation.name
+        if not fits:
             raise TypeError(f"parameter {self.path!r} takes {self.annotation}, but {value!r} has another type")
         r.leaves[self.leaf].bits = (<StandIn>value)._bits
         return True
