@@ -211,6 +211,29 @@ def test_counted_loops_differ_in_their_limits_alone(device, loaded, add):
     kept.clear()
 
 
+def use_parameters(g, x, n):
+    q, count = g.param("q", cg.Array1[cg.u32]), g.param("count", cg.u32)
+    t, p = g.temporary(n, cg.u32, name="t"), g.param("p", cg.pointer)
+    g.memset(q, 1).memcpy(x, q).memset(t, count).memcpy(x[:n], t).memset(p, 1, 8).memset(x, 1, count)
+
+
+def test_parameters_and_temporaries_are_compared_by_their_names_and_shapes(device):
+    """The driver's nodes have placeholders for them, at addresses of their own."""
+    x = cg.zeros(8, cg.u32)
+    graphs = [cg.GraphDef() for _ in range(3)]
+    for g, n in zip(graphs, (8, 8, 5), strict=True):
+        use_parameters(g, x, n)
+    assert str(graphs[0].diff(graphs[1])) == "no difference"
+    embedding = [cg.GraphDef(), cg.GraphDef()]
+    for g in embedding:
+        inner = cg.GraphDef()
+        inner.memset(inner.param("q", cg.Array1[cg.u32]), 1)
+        g.embed(inner)
+    assert str(embedding[0].diff(embedding[1])) == "no difference"
+    texts = [text for change in graphs[0].diff(graphs[2]).changed for text in change.texts]
+    assert "dptr was temporary 't' of shape (8,), and is temporary 't' of shape (5,)" in texts
+
+
 def test_a_switch_may_get_other_cases(device):
     graphs = []
     for count in (2, 3):

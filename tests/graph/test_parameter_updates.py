@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs import testing
 from tests.graph_rig import ONE
 
 
@@ -332,3 +333,92 @@ class PinnedView:
             "data": (array.ctypes.data, False),
             "version": 3,
         }
+
+
+# ---- refused updates
+
+
+def fill_of(dst):
+    g = cg.GraphDef()
+    g.memset(dst, g.param("value", cg.u32, default=5), g.param("count", cg.u32, default=3))
+    return g
+
+
+def copy_of(dst):
+    g = cg.GraphDef()
+    g.memcpy(dst, g.param("x", cg.Array1[cg.u32], default=cg.zeros(4, cg.u32)))
+    return g
+
+
+def refuse_seven(count):
+    if count == 7:
+        raise LookupError("no config for 7")
+    return ONE
+
+
+def launch_with(config, kernels):
+    def define(dst):
+        g = cg.GraphDef()
+        g.launch(config, kernels.add, dst, g.param("count", cg.i32, default=3), 2)
+        return g
+
+    return define
+
+
+def test_an_update_that_a_value_does_not_fit_changes_nothing(stream, kernels):
+    """The copies have a wrong size for the value, and the config of the launch raises an error for it."""
+    large, small = cg.zeros(8, cg.u32), cg.zeros(4, cg.u32)
+    eight = cg.full(8, 9, cg.u32)
+    plain = launch_with(lambda *args: ONE, kernels)
+    cases = [
+        (fill_of(large), fill_of(small), {"count": 7, "value": 9}, ValueError, [9] * 7 + [0]),
+        (copy_of(large), copy_of(small), {"x": eight}, ValueError, [9] * 8),
+        (plain(large), launch_with(lambda *args: refuse_seven(args[1]), kernels)(large), {"count": 7}, LookupError, None),
+    ]
+    for first, second, values, error, wanted in cases:
+        large.fill(0)
+        graph = first.instantiate()
+        graph.set(**values)
+        before = dict(graph.params)
+        for _ in range(2):
+            with pytest.raises(error) as refused:
+                graph.update(second)
+        assert "None" not in str(refused.value)
+        assert dict(graph.params) == before
+        graph.launch(stream)
+        stream.sync()
+        assert wanted is None or large.to_numpy().tolist() == wanted
+        assert not small.to_numpy().any()
+
+
+def test_a_value_that_fits_both_lets_the_update_through(stream):
+    large, small = cg.zeros(8, cg.u32), cg.zeros(4, cg.u32)
+    graph = fill_of(large).instantiate()
+    graph.set(count=7)
+    with pytest.raises(ValueError, match=r"cannot set parameter 'count' to 7 in MemsetNode"):
+        graph.update(fill_of(small))
+    graph.set(count=2)
+    graph.update(fill_of(small))
+    graph.launch(stream)
+    stream.sync()
+    assert (large.to_numpy().tolist(), small.to_numpy().tolist()) == ([0] * 8, [5, 5, 0, 0])
+
+
+@pytest.mark.skipif(cg.driver_info().kind != "host", reason="only the host driver's calls can be made to fail")
+def test_a_value_that_only_the_driver_refuses_is_lost_alone(stream):
+    x, y = cg.zeros(4, cg.u32), cg.zeros(4, cg.u32)
+
+    def define():
+        g = cg.GraphDef()
+        g.memset(x, g.param("first", cg.u32)).memset(y, g.param("second", cg.u32))
+        return g
+
+    graph = define().instantiate()
+    graph.set(first=1, second=2)
+    with testing.fail("cuGraphExecNodeSetParams"), pytest.raises(cg.CUDAError, match="set parameter"):
+        graph.update(define())
+    assert sorted(each.value is None for each in graph.params.values()) == [False, True]
+    graph.set(first=3, second=4)
+    graph.launch(stream)
+    stream.sync()
+    assert (x.to_numpy()[0], y.to_numpy()[0]) == (3, 4)

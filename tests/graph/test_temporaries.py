@@ -252,6 +252,18 @@ def test_copies_and_fills_take_temporaries(stream):
     np.testing.assert_array_equal(to.to_numpy(), [x.to_numpy(), np.full(N, 2.5, "f4")])
 
 
+@pytest.mark.parametrize("array", [False, True])
+def test_copies_between_them_and_pinned_memory_run(array, stream, pinned):
+    given, result = pinned(np.arange(N), "f4"), pinned(N, "f4")
+    g = cg.GraphDef()
+    t = g.param("t", f32x1) if array else g.temporary(N, cg.f32)
+    g.memcpy(t, given).call(combine, t, t, t, 2.0).memcpy(result, t)
+    graph = g.instantiate()
+    graph.launch(stream, **({"t": cg.zeros(N, cg.f32)} if array else {}))
+    stream.sync()
+    np.testing.assert_array_equal(result, 3 * given)
+
+
 def test_the_body_of_a_loop_uses_temporaries_of_its_definition(stream):
     g, x, to = cg.GraphDef(), cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
     left = cg.full(1, 3, cg.i32)

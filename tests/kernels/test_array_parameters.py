@@ -659,3 +659,26 @@ def test_a_node_that_was_set_anew_follows_arrays_of_the_same_extents(stream):
     graph.launch(stream, x=c)
     stream.sync()
     assert [each.to_numpy().tolist() for each in (a, b, c, other)] == [[11] * 3, [12] * 3, [10] * 3, [3] * 3]
+
+
+def test_an_extent_of_a_parameter_is_a_number_of_4_bytes(stream):
+    def define(type):
+        @cg.kernel
+        def fill(x: cg.Array1[cg.i64], n: type):
+            for i in x:
+                x[i] = cg.cast(n, cg.i64)
+
+        g, x = cg.GraphDef(), cg.zeros(3, cg.i64)
+        g.call(fill, x, g.param("a", cg.Array1[cg.f32]).shape[0])
+        return g, x
+
+    for type in (cg.i32, cg.u32):
+        g, x = define(type)
+        graph = g.instantiate()
+        for n in (5, 2):
+            graph.launch(stream, a=cg.zeros(n, cg.f32))
+            stream.sync()
+            assert x.to_numpy().tolist() == [n] * 3
+    for type in (cg.i64, cg.u8, cg.f32, cg.f64):
+        with pytest.raises(TypeError, match=f"parameter 'n' takes {type}, but <extent 0 of .*> has another type"):
+            define(type)

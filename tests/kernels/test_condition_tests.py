@@ -131,6 +131,37 @@ def test_a_flag_selects_a_body(stream, form, value):
     assert out.to_numpy().tolist() == [2 * each for each in taken]
 
 
+def test_pinned_memory_without_dimensions_decides_and_is_an_array_of_kernels(stream):
+    """A launch takes a NumPy array without dimensions for a number: one of 8 bytes would be an address."""
+    memory = np.from_dlpack(cg.PinnedMemoryResource().allocate(16))
+    flag, passes = memory[:4].view("i4").reshape(()), memory[8:].view("i8").reshape(())
+    flag[()], passes[()] = 1, 0
+    g = cg.GraphDef()
+    g.while_loop(flag).body.call(stop_at, flag, passes, 3)
+    run(g, stream)
+    assert (int(flag), int(passes)) == (0, 3)
+
+
+@cg.kernel
+def stop_at(flag: cg.Array0[cg.i32], passes: cg.Array0[cg.i64], most: cg.i32):
+    passes[()] += 1
+    if passes[()] == most:
+        flag[()] = 0
+
+
+def test_a_refused_conditional_in_an_embedded_graph_leaves_the_definition_as_it_was(stream):
+    flag, x = cg.ones((), cg.i32), cg.zeros(4, cg.u32)
+    child, g = cg.GraphDef(), cg.GraphDef()
+    child.memset(x, 7)
+    inner = g.embed(child).child_graph
+    for add in (lambda: inner.if_then(flag), lambda: inner.while_loop(lambda: x[0] < 3)):
+        with pytest.raises(cg.CUDANotSupportedError, match="Embedded graphs hold no .* conditional nodes"):
+            add()
+    assert len(inner.nodes()) == 1
+    run(g, stream)
+    assert x.to_numpy().tolist() == [7] * 4
+
+
 def test_a_flag_of_bools_decides(stream):
     flag, passes = cg.ones(1, cg.bool_), cg.zeros(1, cg.i32)
     g = cg.GraphDef()

@@ -179,7 +179,7 @@ def test_an_updated_graph_counts_the_new_loops(arrays, stream):
     assert run(graph, stream) == (3, False)
 
 
-def test_a_graph_counts_the_new_loops_after_an_update_to_memory_that_a_value_does_not_fit(arrays, stream):
+def test_a_graph_counts_its_loops_after_an_update_that_a_value_does_not_fit(arrays, stream):
     def define(last, dst):
         g = cg.GraphDef()
         loop = on_predicate(g.call(begin, *arrays, last), arrays, max_iterations=100, name="loop")
@@ -193,7 +193,9 @@ def test_a_graph_counts_the_new_loops_after_an_update_to_memory_that_a_value_doe
     assert run(graph, stream) == (4, False)
     with pytest.raises(ValueError, match="beyond the end"):
         graph.update(second)
+    assert run(graph, stream) == (4, False)
     graph.set(size=40)
+    graph.update(second)
     assert run(graph, stream) == (7, False)
 
 

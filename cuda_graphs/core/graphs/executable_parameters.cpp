@@ -319,6 +319,16 @@ const ParameterRef& ExecParameters::user_of(std::uint32_t node) const {
     return std::find_if(all_.begin(), all_.end(), [&](const ExecParameter& e) { return uses(e, node); })->parameter;
 }
 
+// Returns a parameter of the node whose value its rules are about; any parameter of it if there is none.
+const ParameterRef& ExecParameters::ruled_user_of(std::uint32_t node) const {
+    const auto is_ruled = [&](const ParameterSlot& slot) {
+        return slot.node == node && (slot.use.field == Field::kExtent || is_watched(slot.use));
+    };
+    for (const ExecParameter& entry : all_)
+        if (std::any_of(entry.slots.begin(), entry.slots.end(), is_ruled)) return entry.parameter;
+    return user_of(node);
+}
+
 bool ExecParameters::apply_node(std::uint32_t index, const ExecTarget& exec, ParameterProblem* problem) {
     ExecNode& node = nodes_[index];
     const CUresult status = node.apply(exec);
@@ -342,7 +352,7 @@ bool ExecParameters::follow_pending_rules(std::uint32_t index, ParameterProblem*
     Opaque why;
     const ParameterFault fault = follow_rules(node, &why);
     if (fault == ParameterFault::kNone) return true;
-    return fail(problem, fault, user_of(index), CUDA_ERROR_INVALID_VALUE,
+    return fail(problem, fault, ruled_user_of(index), CUDA_ERROR_INVALID_VALUE,
                 node.is_destroyed() ? NodeHandle() : node_handle(definition_, *node.node()), std::move(why));
 }
 

@@ -146,6 +146,7 @@ class ExecParameters {
     void exchange(ParameterChange& change);
     void count_unknown(const ExecParameter& entry, const ParameterValue& before);
     const ParameterRef& user_of(std::uint32_t node) const;
+    const ParameterRef& ruled_user_of(std::uint32_t node) const;
     bool apply_pending(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done);
     void exchange_back(ParameterChange* changes, std::size_t count);
     void take_back(const ExecTarget& exec, std::size_t done);
