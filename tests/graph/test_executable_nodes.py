@@ -239,6 +239,43 @@ def test_a_memcpy_is_set(g, pinned, launch):
     assert (node.src, node.size) == (y.ctypes.data, 16)
 
 
+@pytest.mark.parametrize("side", ["src", "dst"])
+@pytest.mark.parametrize("made_with", ["parameter", "array", "memory", "host"])
+def test_a_memcpy_changes_between_parameters_arrays_and_other_memory(side, made_with, g, device, pinned, launch):
+    """The driver keeps the type of memory that an operand was declared with. That of a parameter is unified memory."""
+    managed = cg.ManagedMemoryResource(device)
+    fixed, given, memory = (managed.allocate(16).view(cg.u32, (4,)) for _ in range(3))
+    host = pinned(4, "u4")
+    array = g.alloc(shape=4, dtype=cg.u32)
+    operands = {
+        "parameter": g.param("q", cg.Array1[cg.u32], default=given), "array": array, "memory": memory, "host": host,
+    }  # fmt: skip
+    numbers = {"parameter": 3, "array": 4, "memory": 2, "host": 5}
+    # In an executable the driver changes no memory of a pool, such as that of arrays, into other memory.
+    others = ["array"] if made_with == "array" else ["parameter", "memory", "host"]
+
+    def copy(name):
+        return (
+            {"src": operands[name], "dst": fixed} if side == "src" else {"src": fixed, "dst": operands[name]}
+        )
+
+    node = array.memset(array, np.uint32(numbers["array"])).memcpy(**copy(made_with))
+    node.free(array)
+    graph = g.instantiate()
+    for name in [*others, *reversed(others)]:
+        fixed.fill(1)
+        given.fill(numbers["parameter"])
+        memory.fill(numbers["memory"])
+        host[:] = numbers["host"]
+        graph[node].update(**copy(name))
+        graph.set(q=given)
+        launch(graph)
+        if side == "src":
+            assert fixed.to_numpy().tolist() == [numbers[name]] * 4
+        elif name != "array":
+            assert list({"parameter": given, "memory": memory, "host": host}[name]) == [1] * 4
+
+
 def test_a_memcpy_keeps_its_sides(g, device, stream, pinned, launch):
     x, y = pinned([0, 0]), pinned([1, 2])
     on_device = cg.DeviceMemoryResource(device).allocate(8, stream=stream)

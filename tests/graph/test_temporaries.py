@@ -300,6 +300,34 @@ def test_executables_of_one_definition_have_memory_of_their_own(device):
     assert set(graphs[0].params) == {"x", "to"}
 
 
+def test_views_take_the_temporaries_of_their_node_and_refuse_others(stream):
+    g, x, to = cg.GraphDef(), cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
+    t, other = g.temporary(N, cg.f32, name="t"), g.temporary(N, cg.f32, name="other")
+    filled = g.memset(t, 2.0)
+    called = filled.call(combine, t, t, x, 1.0)
+    copied = called.memcpy(to, t)
+    copied.memset(other, 0.0)
+    graph = g.instantiate()
+    graph[filled].update(dst=t, value=3.0)
+    graph[called].update(args=(t, t, x, 2.0))
+    graph[copied].update(dst=to, src=t)
+    for view, change in (
+        (graph[filled], {"dst": other, "value": 1.0}),
+        (graph[called], {"args": (other, t, x, 1.0)}),
+        (graph[copied], {"dst": to, "src": other}),
+    ):
+        with pytest.raises(ValueError, match=r"did not use .*'other'.* when the memory of the Graph was planned"):
+            view.update(**change)
+    graph.launch(stream)
+    stream.sync()
+    assert (to.to_numpy() == 2 * 3 + 1).all()
+    called.update(args=(t, t, x, 5.0))
+    graph.update(g)
+    graph.launch(stream)
+    stream.sync()
+    assert (to.to_numpy() == 5 * 2 + 1).all()
+
+
 def test_an_update_plans_again(stream):
     x, to = cg.full(N, 1, cg.f32), cg.zeros(N, cg.f32)
     first, second = cg.GraphDef(), cg.GraphDef()

@@ -269,7 +269,13 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
     CUresult status = box.owners.prepare(spec.owners, &slot);
     ExecNode fresh(node);
     if (box.parameters && status == CUDA_SUCCESS) status = box.parameters->fill(fresh, spec, problem);
-    if (status == CUDA_SUCCESS) status = box.target().set(node.raw, spec.params);
+    if (status == CUDA_SUCCESS && spec.kind == NodeKind::kMemcpy) {
+        CopyTypes types;
+        status = set_copy(box.target(), node.raw, spec.params, &types);
+        fresh.declare(types);
+    } else if (status == CUDA_SUCCESS) {
+        status = box.target().set(node.raw, spec.params);
+    }
     if (status == CUDA_SUCCESS)
         box.owners.commit(slot);
     else
@@ -279,10 +285,13 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
     return status;
 }
 
-bool has_places(const GraphExecHandle& exec, const NodeRecord& node, const NodeSpec& spec) {
+ParameterRef find_unplanned(const GraphExecHandle& exec, const NodeRecord& node, const NodeSpec& spec) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     const std::lock_guard lock(box.mutex);
-    return box.parameters && box.parameters->has_places(node, spec);
+    if (box.parameters) return box.parameters->find_unplanned(node, spec);
+    const auto is_hidden = [](const ParameterUse& use) { return use.parameter->is_hidden(); };
+    const auto use = std::find_if(spec.uses.begin(), spec.uses.end(), is_hidden);
+    return use == spec.uses.end() ? ParameterRef() : use->parameter;
 }
 
 namespace {

@@ -84,9 +84,9 @@ bool is_node_of(const GraphExecHandle& exec, const NodeRecord& node) noexcept;
 // previous parameters. Nothing changes on failure; a `problem` arises when the rules of the node refuse the present
 // values of parameters. Called without the GIL.
 CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, ParameterProblem* problem);
-// Returns true when the executable's node has the code of a spec, and uses all places that the spec uses: the plan of
-// the executable's memory then holds for the spec too. Called without the GIL.
-bool has_places(const GraphExecHandle& exec, const NodeRecord& node, const NodeSpec& spec);
+// Returns a place or temporary of a spec whose use by the node is not in the plan of the executable's memory: the node
+// does not use it, or has other code. Returns null if there is none. Called without the GIL.
+ParameterRef find_unplanned(const GraphExecHandle& exec, const NodeRecord& node, const NodeSpec& spec);
 // Does what set_exec_node does for a child graph node, which takes the parameters and owners of `child`. The caller
 // holds the GIL.
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child);

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "core/driver/table.hpp"
 #include "core/handles/error.hpp"
+#include "graph_memory.hpp"
 #include "node_spec.hpp"
 
 namespace cg {
@@ -71,9 +73,53 @@ void ExecNode::write(const KernelArguments& arguments) noexcept {
     }
 }
 
+CopyTypes types_of(const CUDA_MEMCPY3D& copy) noexcept {
+    return {copy.srcMemoryType, copy.dstMemoryType};
+}
+
+void put_types(CUDA_MEMCPY3D& copy, const CopyTypes& types) noexcept {
+    set_source(copy, source_of(copy), types.source);
+    set_destination(copy, destination_of(copy), types.destination);
+}
+
+namespace {
+
+// Lists the types as which memory at an address may be declared (tests/conformance/driver, patch/memory_behind_a_copy).
+CUresult list_types(CUdeviceptr address, std::vector<CUmemorytype>& types) {
+    int found = kUnknownMemory;
+    unsigned int managed = 0;
+    types = {CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_DEVICE};
+    const CUresult status = find_memory_type(address, &found);
+    if (status != CUDA_SUCCESS || found == kUnknownMemory) return status;
+    if (found != CU_MEMORYTYPE_HOST)
+        driver().cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);  // refused for alloc nodes
+    if (found == CU_MEMORYTYPE_HOST || managed != 0) types.push_back(CU_MEMORYTYPE_HOST);
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult set_copy(const ExecTarget& exec, CUgraphNode node, CUgraphNodeParams params, CopyTypes* types) {
+    CUDA_MEMCPY3D& copy = params.memcpy.copyParams;
+    *types = types_of(copy);
+    const CUresult refused = exec.set(node, params);
+    if (refused != CUDA_ERROR_INVALID_VALUE) return refused;
+    std::vector<CUmemorytype> sources, destinations;
+    if (list_types(source_of(copy), sources) != CUDA_SUCCESS) return refused;
+    if (list_types(destination_of(copy), destinations) != CUDA_SUCCESS) return refused;
+    for (const CUmemorytype source : sources)
+        for (const CUmemorytype destination : destinations) {
+            *types = {source, destination};
+            put_types(copy, *types);
+            if (exec.set(node, params) == CUDA_SUCCESS) return CUDA_SUCCESS;
+        }
+    return refused;
+}
+
 CUresult ExecNode::apply(const ExecTarget& exec) {
     if (is_destroyed()) return CUDA_ERROR_INVALID_HANDLE;
     if (params_.type != CU_GRAPH_NODE_TYPE_KERNEL && unknown != 0) return CUDA_SUCCESS;
+    if (types_.are_known()) put_types(params_.memcpy.copyParams, types_);
     const CUresult status = exec.set(raw_, params_);
     if (status == CUDA_SUCCESS && rules.size) applied_ = size();
     return status;

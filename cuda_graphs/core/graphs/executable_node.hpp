@@ -30,6 +30,22 @@ struct WatchedUse {
     ParameterUse use;
 };
 
+// The types of memory as which the operands of a copy are declared; 0 for those in its parameters.
+struct CopyTypes {
+    CUmemorytype source{};
+    CUmemorytype destination{};
+
+    bool are_known() const noexcept { return source != 0; }
+};
+
+// Returns the types in the parameters of a copy, and puts others there.
+CopyTypes types_of(const CUDA_MEMCPY3D& copy) noexcept;
+void put_types(CUDA_MEMCPY3D& copy, const CopyTypes& types) noexcept;
+
+// Sets a copy in an executable, with the types that its node was made with. The driver does not report them, so all that
+// the operands may have are tried. Sets `types` to those that the driver took.
+CUresult set_copy(const ExecTarget& exec, CUgraphNode node, CUgraphNodeParams params, CopyTypes* types);
+
 class ExecNode {
   public:
     // `named` is the node of the first definition that names the executable's node.
@@ -61,6 +77,10 @@ class ExecNode {
         if (rules.size) write_size(applied_);
     }
 
+    // Declares the operands of a copy as memory of these types, whatever is written to the parameters: an executable
+    // keeps the types with which its node was made.
+    void declare(const CopyTypes& types) noexcept { types_ = types; }
+
     // Sets the node in the executable. Makes no driver call while a memset or memcpy node lacks a value.
     CUresult apply(const ExecTarget& exec);
 
@@ -78,6 +98,7 @@ class ExecNode {
     CUgraphNode raw_;
     std::uint32_t generation_;
     CUgraphNodeParams params_{};
+    CopyTypes types_;     // of a copy
     LaunchSize applied_;  // of a kernel node
     KernelHandle kernel_;
     const std::vector<Parameter>* layout_ = nullptr;  // parameters of `kernel_`

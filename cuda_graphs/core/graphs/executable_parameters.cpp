@@ -460,21 +460,22 @@ CUresult ExecParameters::fill(ExecNode& node, NodeSpec& spec, ParameterProblem* 
     return CUDA_SUCCESS;
 }
 
-bool ExecParameters::has_places(const NodeRecord& node, const NodeSpec& spec) const {
-    const auto is_place = [](const ParameterUse& use) { return use.is_place(); };
-    if (std::none_of(spec.uses.begin(), spec.uses.end(), is_place)) return true;
+ParameterRef ExecParameters::find_unplanned(const NodeRecord& node, const NodeSpec& spec) const {
     const auto names_it = [&](const ExecNode& each) { return each.node() == &node && !each.is_destroyed(); };
     const auto found = std::find_if(nodes_.begin(), nodes_.end(), names_it);
-    if (found == nodes_.end()) return false;
-    if (spec.kind == NodeKind::kKernel) {
+    bool has_code = found != nodes_.end();
+    if (has_code && spec.kind == NodeKind::kKernel) {
         const KernelHandle code = kernel_of_node(spec.params.kernel.func, spec.params.kernel.kern);
-        if (!code || *code != *found->kernel()) return false;
+        has_code = code && *code == *found->kernel();
     }
     const auto index = static_cast<std::uint32_t>(found - nodes_.begin());
-    return std::all_of(spec.uses.begin(), spec.uses.end(), [&](const ParameterUse& use) {
-        const std::size_t i = use.is_place() ? find(*use.parameter) : 0;
-        return !use.is_place() || (i != all_.size() && uses(all_[i], index));
-    });
+    const auto is_unplanned = [&](const ParameterUse& use) {
+        if (!use.parameter->is_hidden()) return false;
+        const std::size_t i = find(*use.parameter);
+        return !has_code || i == all_.size() || !uses(all_[i], index);
+    };
+    const auto use = std::find_if(spec.uses.begin(), spec.uses.end(), is_unplanned);
+    return use == spec.uses.end() ? ParameterRef() : use->parameter;
 }
 
 void ExecParameters::replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses) {

@@ -120,8 +120,8 @@ class ExecParameters {
     // Writes present values into `node` and `params`, the parameters that a node of the executable is about to get.
     // Fails with a `problem` when the rules of the node refuse them.
     CUresult fill(ExecNode& node, NodeSpec& spec, ParameterProblem* problem);
-    // Returns true when the node has the code of `spec`, and uses all places that `spec` uses.
-    bool has_places(const NodeRecord& node, const NodeSpec& spec) const;
+    // Returns a place or temporary of `spec` that the node does not use, or uses with other code; null if there is none.
+    ParameterRef find_unplanned(const NodeRecord& node, const NodeSpec& spec) const;
     // Replaces the entry of a node that was set. `uses` may be empty.
     void replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses);
 

@@ -189,6 +189,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         ParameterValue initial
         void* object
         GraphMemoryRef place
+        cpp_bool is_hidden() noexcept
     ctypedef shared_ptr[NamedParameter] ParameterRef
     size_t bytes_of(const ParameterType& type, const ParameterValue& value) noexcept
     enum class Field:
@@ -494,7 +495,7 @@ cdef extern from "executable.hpp" namespace "cg" nogil:
     cpp_bool is_node_of(const GraphExecHandle& graph, const NodeRecord& node) noexcept
     CUresult set_exec_node(
         const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, ParameterProblem* problem) except +
-    cpp_bool has_places(const GraphExecHandle& graph, const NodeRecord& node, const NodeSpec& spec) except +
+    ParameterRef find_unplanned(const GraphExecHandle& graph, const NodeRecord& node, const NodeSpec& spec) except +
     CUresult set_exec_child(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, GraphBox& child) except +
     CUresult set_exec_enabled(const GraphExecHandle& graph, const NodeRecord& node, cpp_bool enabled) except +
     CUresult get_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool* enabled) except +

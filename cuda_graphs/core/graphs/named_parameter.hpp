@@ -65,6 +65,9 @@ struct NamedParameter {
     ParameterValue initial;  // the default; never changes
     void* object = nullptr;  // the living Python object, borrowed; its __dealloc__ clears this
     GraphMemoryRef place;    // the memory that the parameter stands for; null for all parameters of programs
+
+    // Returns true for a place, a temporary, and memory of a loop: programs cannot set them.
+    bool is_hidden() const noexcept { return name.front() == '.'; }
 };
 
 using ParameterRef = std::shared_ptr<NamedParameter>;

@@ -15,10 +15,11 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeRecord,
     NodeSpec,
     ParameterProblem,
+    ParameterRef,
     child_box,
     get_exec_enabled,
-    has_places,
     hierarchy_number,
+    find_unplanned,
     is_node_of,
     names_nodes,
     parameters_of,
@@ -46,6 +47,7 @@ from cuda_graphs.graph.nodes.spec cimport (
     read_kernel,
 )
 from .callbacks cimport ExecutableCallbacks
+from cuda_graphs.graph.operands.parameter cimport is_hidden, wrap
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 
 
@@ -131,16 +133,24 @@ cdef class ExecutableGraphNode:
 cdef int use_planned(ExecutableGraphNode self, NodeRecord* record, NodeSpec& spec) except -1:
     """Do what `use_places` does. A place gets memory of its own if the executable planned its memory without this use.
 
-    The definition's node may have changed since then. In an instantiation or an update the plan knows all uses.
+    The definition's node may have changed since then. In an instantiation or an update the plan knows all uses. Raises
+    ValueError for a temporary, which has no memory of its own.
     """
-    cdef bint are_planned
+    cdef ParameterRef unplanned
     use_places(record.graph, spec)
     if spec.uses.empty() or is_read(hierarchy_number(record.graph[0])):
         return 0
     with nogil:
-        are_planned = has_places(self._h, record[0], spec)
-    if not are_planned and settle_uses(spec):
+        unplanned = find_unplanned(self._h, record[0], spec)
+    if unplanned and settle_uses(spec):
         use_places(record.graph, spec)
+        with nogil:
+            unplanned = find_unplanned(self._h, record[0], spec)  # a temporary
+    if unplanned:
+        raise ValueError(
+            f"{identify(self)} did not use {wrap(unplanned)!r} when the memory of the Graph was planned: change the node of the "
+            "definition, and update the Graph with the definition"
+        )
     return 0
 
 
@@ -149,7 +159,7 @@ cdef int check_uses(ExecutableGraphNode self, NodeSpec& spec) except -1:
     for use in spec.uses:
         if not parameters_of(self._record().graph[0]).has(use.parameter):
             raise ValueError(f"parameter {use.parameter.get().name.decode()!r} belongs to another definition")
-        if use.parameter.get().name.decode() not in self._slots:
+        if not is_hidden(use.parameter) and use.parameter.get().name.decode() not in self._slots:
             raise ValueError(
                 f"the Graph has no parameter {use.parameter.get().name.decode()!r}: the parameter is newer than the Graph"
             )

@@ -393,7 +393,7 @@ cdef bint join_hidden(GraphBox* graph, ParameterRef& parameter) except -1:
 
 
 cdef bint is_hidden(const ParameterRef& parameter) noexcept:
-    return parameter.get().name.front() == c"."
+    return parameter.get().is_hidden()
 
 
 cdef list list_unused(GraphBox* graph):
