@@ -64,6 +64,21 @@ values = np.arange(300, dtype="f")
 '''
 
 PROGRAMS = {
+    "views of nodes set them on their device": """
+g = cg.GraphDef()
+nodes = [g.call(increase, x, 1) for x in (x0, x1)]
+graph = g.instantiate()
+stream = first.create_stream()
+for by, current in ((2, first), (3, second)):
+    current.set_current()
+    for node, x in zip(nodes, (x0, x1)):
+        x.from_numpy(values)
+        graph[node].update(args=(x, by))
+    graph.launch(stream)
+    stream.sync()
+    for x in (x0, x1):
+        assert np.array_equal(x.to_numpy(), values + by), (by, x)
+""",
     "a thread without a device uses the code of the first one": """
 first.set_current()
 increase.compile(values, 2)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executable.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>

@@ -326,6 +326,7 @@ cdef int set_task(ExecutableKernelNode self, NodeCall call, NodeCall values, siz
     )
     launch = values.launches[task]
     read_kernel(spec, launch.config, launch.kernel, values.arguments_of_task(task))
+    spec.params.kernel.ctx = view._context  # whichever device is the current one
     if only_checks:
         check_uses(view, spec)
         return 0 if spec.shape == view._shape else refuse_shape(view, spec)
