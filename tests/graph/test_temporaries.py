@@ -352,14 +352,29 @@ def test_optimize_leaves_nodes_with_temporaries_apart(stream):
     assert (to.to_numpy() == 64).all()
 
 
-def test_a_copy_beyond_the_end_of_a_temporary_is_an_error_of_the_instantiation_that_names_both():
-    g = cg.GraphDef()
-    large, small = g.temporary(2 * N, cg.f32, name="large"), g.temporary(N, cg.f32, name="small")
-    g.memset(small, 0).memset(large, 0).memcpy(small, large, name="narrow")
-    with pytest.raises(
-        ValueError, match=r"give temporary '(small|large)' its memory in .*narrow.*beyond the end"
+def test_nodes_have_the_sizes_of_temporaries_and_those_beyond_their_ends_are_refused():
+    """A temporary keeps its shape, so all is known when a node is added."""
+    g, y = cg.GraphDef(), cg.zeros(8, cg.u32)
+    t, longer = g.temporary(6, cg.u32, name="t"), g.temporary(7, cg.u32)
+    fill = g.memset(t, 0)
+    copy = fill.memcpy(y[:6], t)
+    assert (fill.width, copy.size, copy.width) == (6, 24, 24)
+    assert str(g).count("24 B") == 2
+    for add, words in (
+        (lambda: g.memset(t, 0, 100), "dst has 24 bytes, and the node would touch 400"),
+        (lambda: fill.update(width=7), "24 bytes"),
+        (lambda: copy.update(size=28), "24 bytes"),
+        (lambda: g.memcpy(y, t, 32), "src has 24 bytes, and the node would touch 32"),
+        (lambda: g.memcpy(t, y, 28), "dst has 24 bytes, and the node would touch 28"),
+        (lambda: g.memcpy(y, t), "dst has 32 bytes and src 24"),
+        (lambda: g.memcpy(t, y), "dst has 24 bytes and src 32"),
+        (lambda: g.memcpy(t, longer), "dst has 24 bytes and src 28"),
     ):
-        g.instantiate()
+        with pytest.raises(ValueError, match=words):
+            add()
+    assert len(g.nodes()) == 2
+    assert (fill.width, copy.size) == (6, 24)
+    g.instantiate()
 
 
 @pytest.mark.parametrize(

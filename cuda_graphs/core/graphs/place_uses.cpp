@@ -90,13 +90,13 @@ void write_settled(NodeSpec& spec, const PlaceWord& word, const std::vector<Para
 void show_wanted(NodeSpec& loaded, const NodeParameters& parameters) noexcept {
     const auto is_place = [](const ParameterUse& use) { return use.is_place(); };
     if (loaded.kind == NodeKind::kKernel) return;
-    if (std::none_of(parameters.uses.begin(), parameters.uses.end(), is_place)) return;
-    loaded.params = parameters.wanted;
-    if (loaded.kind == NodeKind::kMemset)  // a size that a parameter gives may be missing
-        loaded.params.memset.width = std::max(loaded.params.memset.width, std::size_t{1});
+    if (std::any_of(parameters.uses.begin(), parameters.uses.end(), is_place)) loaded.params = parameters.wanted;
+    // A size that a parameter gives may be missing. That of a temporary is known.
+    if (loaded.kind == NodeKind::kMemset)
+        loaded.params.memset.width = std::max(parameters.wanted.memset.width, std::size_t{1});
     else
         loaded.params.memcpy.copyParams.WidthInBytes =
-            std::max(loaded.params.memcpy.copyParams.WidthInBytes, std::size_t{1});
+            std::max(parameters.wanted.memcpy.copyParams.WidthInBytes, std::size_t{1});
 }
 
 std::vector<NodeRecord*> list_users(GraphBox& graph, const NamedParameter& parameter) {

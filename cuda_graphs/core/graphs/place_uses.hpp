@@ -41,7 +41,8 @@ void own_arguments(NodeSpec& spec, const std::vector<Parameter>& parameters);
 // Writes the address of a place's own memory.
 void write_settled(NodeSpec& spec, const PlaceWord& word, const std::vector<Parameter>* parameters);
 
-// Puts the addresses that a node was read with in place of those of placeholders.
+// Puts the addresses that a node was read with in place of those of placeholders for places, and the sizes for those of
+// all placeholders.
 void show_wanted(NodeSpec& loaded, const NodeParameters& parameters) noexcept;
 
 // Returns the nodes of the hierarchy that use the parameter.

@@ -49,8 +49,10 @@ from .operands cimport Memory, accept_context, find_type, kUnbounded, packed_byt
 from .parameter cimport (
     ArrayParameter,
     Parameter,
+    Temporary,
     drop_use,
     has_use,
+    is_temporary,
     use_bytes,
     use_element,
     use_extent,
@@ -89,7 +91,7 @@ cdef ArrayView memory_of(
         raise ValueError(f"{name}_owner is for addresses only: {name} is a Parameter, whose values the graph keeps itself")
     memory.size = kUnbounded
     memory.address = use_pointer(spec, value, name, field, keeper)
-    if isinstance(value, ArrayParameter) and (<Parameter>value)._named().initial.known:
+    if isinstance(value, ArrayParameter) and ((<Parameter>value)._named().initial.known or is_temporary((<Parameter>value)._p)):
         memory.size = bytes_of((<Parameter>value)._named().type, (<Parameter>value)._named().initial)
     return None
 
@@ -163,15 +165,14 @@ cdef int fill_memcpy(
     cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
     cdef Memory to, source
     cdef ArrayParameter whole = bytes_source(dst, src) if size is None and extents in (None, NO_EXTENTS) else None
-    cdef size_t both, count = 0 if size is None else extent_of(spec, size, "size")
+    cdef size_t written, read, both, count = 0 if size is None else extent_of(spec, size, "size")
     spec.rules.most = kUnbounded
     drop_use(spec, Field.kBytes)
     cdef ArrayView to_array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &to, &spec.owners.first)
     cdef ArrayView source_array = memory_of(spec, src, "src", Field.kSource, src_owner, &source, &spec.owners.second)
     check_writable(to_array, dst)
-    both = contiguous_bytes(&to, to_array)
-    if both != contiguous_bytes(&source, source_array):
-        both = 0
+    written, read = contiguous_bytes(&to, to_array), contiguous_bytes(&source, source_array)
+    both = written if written == read else 0
     spec.params.memcpy.copyCtx = accept_context("memcpy node")
     if extents is not None and extents != NO_EXTENTS:
         given = read_extents(extents)
@@ -185,6 +186,8 @@ cdef int fill_memcpy(
         if whole is not None:
             drop_use(spec, Field.kExtent)
             count = use_bytes(spec, whole)
+            if is_temporary(whole._p) and written and read and written != read:
+                raise ValueError(f"dst has {written} bytes and src {read}: give size, or arrays of one size")
         check_size(count, "dst", to.size)
         check_size(count, "src", source.size)
         copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
@@ -342,6 +345,9 @@ cdef int change_memset(
             drop_use(spec, Field.kBytes)
     elif dst_owner is not None:
         raise ValueError("dst_owner requires dst")
+    held = use_of(spec, Field.kDestination, None)
+    if isinstance(held, Temporary):
+        target.size = bytes_of((<Parameter>held)._named().type, (<Parameter>held)._named().initial)
     p.ctx = context_of_fill(&target, array)
     cdef ArrayView elements
     if value is not None:
