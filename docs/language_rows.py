@@ -99,8 +99,8 @@ EXPRESSIONS = {
     ),
     ast.Dict: (
         't = {"low": 1, "high": 2}["low"]',
-        "the key of `t[key]` is known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also `keys()`, "
-        "`values()`, `get(key)`; it keeps its items",
+        "the key of `t[key]` is known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also "
+        "`keys()`, `values()`, `get(key)`; it keeps its items",
     ),
     ast.ListComp: (
         "t = [a * i + j for i in range(3) for j in (1, 2)][1]",

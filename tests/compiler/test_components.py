@@ -195,7 +195,7 @@ REFUSED = {
     "y = v[3]": (errors.CompileIndexError, "a vector of 3 components is indexed with 3"),
     "y = v[-1]": (errors.CompileIndexError, "components are counted from 0 to 2"),
     "y = v[1:1]": (errors.CompileIndexError, "a slice without components"),
-    "y = v[n:]": (errors.CompileIndexError, "the length of a slice of a vector is known at run time only"),
+    "y = v[n:]": (errors.CompileIndexError, "the length of a slice is known at run time only"),
     "y = v[0.5 * n]": (errors.CompileTypeError, "an index must be an integer"),
     "y = v[n, n]": (errors.CompileIndexError, "too many indices for a vector"),
     "v[n] = 1.0": (errors.CompileImmutableError, "is a parameter of the kernel"),
@@ -226,3 +226,31 @@ def mixed(n: cg.u64, k: cg.ndarray(cg.i32, 1), x: cg.ndarray(cg.u64, 2)):
 def test_component_of_a_vector_of_several_types_has_the_type_of_all():
     found = run_all(mixed, n=3, k=np.array([1, 0, 1], "i4"), x=np.zeros((3, 5), "u8"))["x"]
     assert found.tolist() == [[0, 0, 2, 3, 4], [0, 0, 1, 1, 1], [0, 0, 2, 3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('t = {"a": 1}[x[0]]', "a dict is indexed with a value known at run time only"),
+        (
+            "t = cg.types.vec(x[0], cg.i32)(1)",
+            "number of components .* known when compiling, and is not an element of 'x'",
+        ),
+        ("t = cg.types.mat(n, 2, cg.i32)(0)", "and is not the parameter 'n'"),
+        (
+            "y = [1, 2]\n    y.insert(n, 5)",
+            r"y.insert\(\): an item has a place that is known when compiling, not the parameter 'n'",
+        ),
+        ("y = [1, 2]\n    y.pop(n)", r"y.pop\(\): an item has a place that is known when compiling"),
+        ("t = (1, 2)[x]", "a tuple is indexed with the array 'x'"),
+        ("t = cg.vector(x[0])", "a vector is made of several numbers, not a number of type f32"),
+        ("t = cg.determinant(cg.vec3(1.0))", "a matrix is needed, not a vector\n.*Remedy: cg.mat2"),
+        ("t = (1, 2, 3)[n:]", "the length of a slice is known at run time only"),
+    ],
+)
+def test_values_of_run_time_are_named_as_the_program_names_them(text, words):
+    """A message shows no objects of the compiler."""
+    kernel = function_of(f"def k(x: ndarray(f32, 1), n: i32):\n    {text}\n    x[0] = n\n")
+    with pytest.raises(errors.CompileError, match=words) as refused:
+        run_all(kernel, x=np.zeros(3, "f4"), n=1)
+    assert not {"Element(", "Param(", "Array(", "Element", "Param"} & set(str(refused.value).split())

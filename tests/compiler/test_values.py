@@ -63,7 +63,16 @@ def test_a_power_has_the_type_of_its_base_unless_a_float_takes_part():
         assert Builder().binary("Pow", Param("a", a), Param("b", b)).type == wanted, (a, b)
 
 
-WIDTHS = {"i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4", "u32": "u4", "i64": "i8", "u64": "u8"}
+WIDTHS = {
+    "i8": "i1",
+    "u8": "u1",
+    "i16": "i2",
+    "u16": "u2",
+    "i32": "i4",
+    "u32": "u4",
+    "i64": "i8",
+    "u64": "u8",
+}
 BASES = (0, 1, 2, 3, 5, -1, -2, -3, 100, 127, 255)
 EXPONENTS = (0, 1, 2, 3, 7, 31, 64, 127, 128, 255, 256, 2**31, 2**32, 2**40, -1, -2, -3)
 
@@ -81,7 +90,9 @@ def test_powers_of_integers_have_the_low_bits_of_those_of_python(base, exponent)
         for pair in itertools.product(BASES, EXPONENTS)
         if all(limit.min <= number <= limit.max for limit, number in zip(limits, pair, strict=True))
     ]
-    x, y = (np.array(column, WIDTHS[name]) for column, name in zip(zip(*pairs), (base, exponent), strict=True))
+    x, y = (
+        np.array(column, WIDTHS[name]) for column, name in zip(zip(*pairs), (base, exponent), strict=True)
+    )
     found = run_all(kernel, x=x, y=y, o=np.zeros(len(pairs), WIDTHS[base]))["o"]
     bits = 1 << limits[0].bits
     assert [int(each) % bits for each in found] == [truncated_power(*pair, bits) for pair in pairs]

@@ -241,7 +241,9 @@ def test_a_memcpy_is_set(g, pinned, launch):
 
 @pytest.mark.parametrize("side", ["src", "dst"])
 @pytest.mark.parametrize("made_with", ["parameter", "array", "memory", "host"])
-def test_a_memcpy_changes_between_parameters_arrays_and_other_memory(side, made_with, g, device, pinned, launch):
+def test_a_memcpy_changes_between_parameters_arrays_and_other_memory(
+    side, made_with, g, device, pinned, launch
+):
     """The driver keeps the type of memory that an operand was declared with. That of a parameter is unified memory."""
     managed = cg.ManagedMemoryResource(device)
     fixed, given, memory = (managed.allocate(16).view(cg.u32, (4,)) for _ in range(3))

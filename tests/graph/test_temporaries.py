@@ -316,7 +316,9 @@ def test_views_take_the_temporaries_of_their_node_and_refuse_others(stream):
         (graph[called], {"args": (other, t, x, 1.0)}),
         (graph[copied], {"dst": to, "src": other}),
     ):
-        with pytest.raises(ValueError, match=r"did not use .*'other'.* when the memory of the Graph was planned"):
+        with pytest.raises(
+            ValueError, match=r"did not use .*'other'.* when the memory of the Graph was planned"
+        ):
             view.update(**change)
     graph.launch(stream)
     stream.sync()
@@ -375,6 +377,15 @@ def test_nodes_have_the_sizes_of_temporaries_and_those_beyond_their_ends_are_ref
     assert len(g.nodes()) == 2
     assert (fill.width, copy.size) == (6, 24)
     g.instantiate()
+
+
+def test_they_have_no_parts_and_no_contents_for_the_host():
+    g = cg.GraphDef()
+    for value in (g.temporary(6, cg.u32, name="t"), g.param("t", cg.Array1[cg.u32])):
+        with pytest.raises(TypeError, match=r"'t' .* has no parts"):
+            value[1:]
+        with pytest.raises(TypeError, match=r"'t' .* has memory in launches only"):
+            np.asarray(value)
 
 
 @pytest.mark.parametrize(

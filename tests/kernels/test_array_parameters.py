@@ -662,9 +662,9 @@ def test_a_node_that_was_set_anew_follows_arrays_of_the_same_extents(stream):
 
 
 def test_an_extent_of_a_parameter_is_a_number_of_4_bytes(stream):
-    def define(type):
+    def define(number):
         @cg.kernel
-        def fill(x: cg.Array1[cg.i64], n: type):
+        def fill(x: cg.Array1[cg.i64], n: number):
             for i in x:
                 x[i] = cg.cast(n, cg.i64)
 
@@ -672,13 +672,15 @@ def test_an_extent_of_a_parameter_is_a_number_of_4_bytes(stream):
         g.call(fill, x, g.param("a", cg.Array1[cg.f32]).shape[0])
         return g, x
 
-    for type in (cg.i32, cg.u32):
-        g, x = define(type)
+    for number in (cg.i32, cg.u32):
+        g, x = define(number)
         graph = g.instantiate()
         for n in (5, 2):
             graph.launch(stream, a=cg.zeros(n, cg.f32))
             stream.sync()
             assert x.to_numpy().tolist() == [n] * 3
-    for type in (cg.i64, cg.u8, cg.f32, cg.f64):
-        with pytest.raises(TypeError, match=f"parameter 'n' takes {type}, but <extent 0 of .*> has another type"):
-            define(type)
+    for number in (cg.i64, cg.u8, cg.f32, cg.f64):
+        with pytest.raises(
+            TypeError, match=f"parameter 'n' takes {number}, but <extent 0 of .*> has another type"
+        ):
+            define(number)

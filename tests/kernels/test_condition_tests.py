@@ -155,7 +155,7 @@ def test_a_refused_conditional_in_an_embedded_graph_leaves_the_definition_as_it_
     child.memset(x, 7)
     inner = g.embed(child).child_graph
     for add in (lambda: inner.if_then(flag), lambda: inner.while_loop(lambda: x[0] < 3)):
-        with pytest.raises(cg.CUDANotSupportedError, match="Embedded graphs hold no .* conditional nodes"):
+        with pytest.raises(cg.CUDANotSupportedError, match=r"Embedded graphs hold no .* conditional nodes"):
             add()
     assert len(inner.nodes()) == 1
     run(g, stream)

@@ -105,6 +105,7 @@ ORDER = {
         "__init__",
         (
             "access_sites",
+            "conversions",
             "disk_cache",
             "function_text",
             "image",

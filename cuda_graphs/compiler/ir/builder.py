@@ -50,8 +50,9 @@ Message = tuple[str | tuple[ir.Value, str], ...]
 
 def power_type(base: ScalarType, exponent: ir.Value) -> ScalarType:
     """Return the type that computes a power of integers: a long one if the type of the base lacks exponents."""
-    is_known = isinstance(exponent, ir.Const)
-    low, high = (exponent.value,) * 2 if is_known else (exponent.type.minimum, exponent.type.maximum)
+    low, high = exponent.type.minimum, exponent.type.maximum
+    if isinstance(exponent, ir.Const):
+        low = high = int(exponent.value)
     return base if base.bits == i64.bits or base.minimum <= low <= high <= base.maximum else i64
 
 

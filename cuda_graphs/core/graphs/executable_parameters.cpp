@@ -332,8 +332,8 @@ const ParameterRef& ExecParameters::ruled_user_of(std::uint32_t node) const {
 bool ExecParameters::apply_node(std::uint32_t index, const ExecTarget& exec, ParameterProblem* problem) {
     ExecNode& node = nodes_[index];
     const CUresult status = node.apply(exec);
-    return status == CUDA_SUCCESS || fail(problem, ParameterFault::kDriver, user_of(index), status,
-                                          node_handle(definition_, *node.node()));
+    return status == CUDA_SUCCESS ||
+           fail(problem, ParameterFault::kDriver, user_of(index), status, node_handle(definition_, *node.node()));
 }
 
 // Applies the pending nodes up to the first one that the driver refuses. `done` is the number of nodes applied.

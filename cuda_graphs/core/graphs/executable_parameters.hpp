@@ -57,8 +57,8 @@ struct ParameterProblem {
     ParameterFault fault = ParameterFault::kNone;
     CUresult status = CUDA_SUCCESS;  // status of the driver call
     ParameterRef parameter;
-    NodeHandle node;  // node that the driver refused to set, or whose rules refused the values
-    Opaque why;       // the Python exception of a rule, if it raised one
+    NodeHandle node;          // node that the driver refused to set, or whose rules refused the values
+    Opaque why;               // the Python exception of a rule, if it raised one
     bool is_updated = false;  // the executable has the nodes of another definition since an update
 };
 
@@ -113,14 +113,15 @@ class ExecParameters {
     void undo(const ExecTarget& exec, ParameterChange* changes, std::size_t count);
     // Returns true when the rules of the nodes allow the values that settle() will set.
     bool may_settle(ParameterProblem* problem);
-    // Sets the nodes whose values differ from those of the definition that the executable matches. A node that the driver
-    // refuses loses its values; the others have theirs.
+    // Sets the nodes whose values differ from those of the definition that the executable matches. A node that the
+    // driver refuses loses its values; the others have theirs.
     bool settle(const ExecTarget& exec, ParameterProblem* problem);
 
     // Writes present values into `node` and `params`, the parameters that a node of the executable is about to get.
     // Fails with a `problem` when the rules of the node refuse them.
     CUresult fill(ExecNode& node, NodeSpec& spec, ParameterProblem* problem);
-    // Returns a place or temporary of `spec` that the node does not use, or uses with other code; null if there is none.
+    // Returns a place or temporary of `spec` that the node does not use, or uses with other code; null if there is
+    // none.
     ParameterRef find_unplanned(const NodeRecord& node, const NodeSpec& spec) const;
     // Replaces the entry of a node that was set. `uses` may be empty.
     void replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses);

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from typing import Any
+from typing import Any, NoReturn
 
 from cuda_graphs.graph.operands.array_values import ArrayValue
 from cuda_graphs.objects.code.arguments import StandIn
@@ -23,6 +23,8 @@ class ArrayParameter(Parameter):
     def itemsize(self) -> int: ...
     @property
     def shape(self) -> tuple[ArrayExtent, ...]: ...
+    def __getitem__(self, index: object) -> NoReturn: ...
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn: ...
 
 class Temporary(ArrayParameter):
     @property

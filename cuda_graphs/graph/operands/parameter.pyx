@@ -125,6 +125,12 @@ cdef class ArrayParameter(Parameter):
             found.append(extent)
         return tuple(found)
 
+    def __getitem__(self, index):
+        raise TypeError(f"{self!r} has no parts: nodes take it as a whole")
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(f"{self!r} has memory in launches only: add a node that copies it to other memory")
+
 
 cdef class Temporary(ArrayParameter):
     """An array that exists only in launches, without an address that anybody can read. Made by `GraphDef.temporary`.

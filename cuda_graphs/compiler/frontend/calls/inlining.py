@@ -29,8 +29,8 @@ def inline(
 ) -> Any:
     """Translate a call: the body of the function with its parameters bound. Return its result.
 
-    The first argument of a method is the owner itself, so that the method can change its members. A structure that is no
-    variable, such as a result, becomes one.
+    The first argument of a method is the owner itself, so that the method can change its members. A structure that is
+    no variable, such as a result, becomes one.
     """
     signature = inspect.signature(function)
     if is_method and not is_variable(args[0]):

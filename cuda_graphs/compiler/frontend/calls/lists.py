@@ -18,7 +18,8 @@ from cuda_graphs.compiler.frontend.expressions.expressions import items_of
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.expressions.numbers import is_source_number
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Bound, ListName
+from cuda_graphs.compiler.frontend.frame.values import Bound, ListName, describe
+from cuda_graphs.compiler.ir import ir
 
 __all__ = ["list_method"]
 
@@ -64,11 +65,18 @@ def extend(frame: Frame, name: str, items: list[Any], iterable: Any, /) -> None:
 
 
 def insert(frame: Frame, name: str, items: list[Any], index: Any, x: Any, /) -> None:
-    items.insert(python_value(frame, index), item(frame, name, x))
+    items.insert(place(frame, index), item(frame, name, x))
 
 
 def pop(frame: Frame, name: str, items: list[Any], index: Any = -1, /) -> Any:
-    return items.pop(python_value(frame, index))
+    return items.pop(place(frame, index))
+
+
+def place(frame: Frame, index: Any) -> Any:
+    found = python_value(frame, index)
+    if isinstance(found, ir.Value):
+        raise TypeError(f"an item has a place that is known when compiling, not {describe(found)}")
+    return found
 
 
 def item(frame: Frame, name: str, found: Any) -> Any:

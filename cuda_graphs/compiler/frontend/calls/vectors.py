@@ -19,6 +19,7 @@ from cuda_graphs.compiler.frontend.expressions.linear import CHANGES, METHODS, W
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
+    PLACES,
     Bound,
     Component,
     Element,
@@ -101,8 +102,17 @@ def method(frame: Frame, bound: Bound, args: list[Any], keywords: dict[str, Any]
 
 def vector_type(frame: Frame, make: Callable[..., VectorType], *extents: Any, dtype: Any) -> VectorType:
     """Return the type of cg.types.vec(n, dtype) or cg.types.mat(rows, columns, dtype) in a kernel."""
+    given = [python_value(frame, each) for each in extents]
+    for each in given:
+        if isinstance(each, PLACES):
+            raise compile_error(
+                CompileTypeError,
+                frame.builder.loc,
+                f"the number of components of a vector is known when compiling, and is not {describe(each)}",
+                "cg.types.vec(3, cg.f32)",
+            )
     try:
-        return make(*(python_value(frame, each) for each in extents), scalar_type(frame, dtype))
+        return make(*given, scalar_type(frame, dtype))
     except (TypeError, ValueError) as error:
         if isinstance(error, CompileError):
             raise

@@ -51,7 +51,7 @@ def parts_of(frame: Frame, type: VectorType | None, args: tuple[Any, ...]) -> Ve
     raise compile_error(
         CompileTypeError,
         frame.builder.loc,
-        f"a vector is made of numbers, not {describe(found)}",
+        f"a vector is made of several numbers, not {describe(found)}",
         "cg.vec3(x, y, z)",
     )
 

@@ -45,8 +45,8 @@ def slice_of(frame: Frame, node: ast.Slice) -> slice | RunTimeSlice:
     count = slice_length(frame, node.lower, node.upper)
     if count is None or bounds[2] not in (None, 1):
         raise compile_error(
-            CompileIndexError, frame.builder.loc, "the length of a slice of a vector is known at run time only",
-            "write numbers, v[n : n + 3], or a loop over the components",
+            CompileIndexError, frame.builder.loc, "the length of a slice is known at run time only",
+            "write numbers, v[n : n + 3], or a loop over the items",
         )  # fmt: skip
     return RunTimeSlice(integer(frame, bounds[0], "a bound"), count)
 

@@ -247,7 +247,7 @@ def require_vector(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
             CompileTypeError,
             frame.builder.loc,
             f"{what} is needed, not {describe(found)}",
-            "cg.vec3(x, y, z)",
+            "cg.mat2(a, b, c, d)" if ndim == 2 else "cg.vec3(x, y, z)",
         )
     return found
 

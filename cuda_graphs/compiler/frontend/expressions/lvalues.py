@@ -109,8 +109,13 @@ def is_number(found: Any) -> bool:
     return is_source_number(found) or isinstance(found, (ir.Value, ir.Local, Element))
 
 
+def is_of_python(key: Any) -> bool:
+    return isinstance(key, (int, float, str, bytes, slice, tuple, type(None)))
+
+
 def item(frame: Frame, owner: Any, key: Any) -> Any:
     """Return an item of a compile-time container."""
+    key = frame.read(key) if isinstance(key, (Element, Component)) else key
     if isinstance(key, (ir.Value, ir.Local, RunTimeSlice)):
         is_chosen = not isinstance(key, RunTimeSlice) and isinstance(owner, (tuple, list))
         if is_chosen and 0 < len(owner) <= MAX_CHOSEN and all(map(is_number, owner)):
@@ -125,7 +130,9 @@ def item(frame: Frame, owner: Any, key: Any) -> Any:
         raise compile_error(
             CompileIndexError,
             frame.builder.loc,
-            f"{describe(owner)}: {error}",
+            f"{describe(owner)}: {error}"
+            if is_of_python(key)
+            else f"{describe(owner)} is indexed with {describe(key)}",
             "see its content, which is known when compiling",
         ) from None
 
