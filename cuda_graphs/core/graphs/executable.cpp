@@ -290,8 +290,8 @@ ParameterRef find_unplanned(const GraphExecHandle& exec, const NodeRecord& node,
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     const std::lock_guard lock(box.mutex);
     if (box.parameters) return box.parameters->find_unplanned(node, spec);
-    const auto is_hidden = [](const ParameterUse& use) { return use.parameter->is_hidden(); };
-    const auto use = std::find_if(spec.uses.begin(), spec.uses.end(), is_hidden);
+    const auto is_planned = [](const ParameterUse& use) { return use.parameter->is_planned(); };
+    const auto use = std::find_if(spec.uses.begin(), spec.uses.end(), is_planned);
     return use == spec.uses.end() ? ParameterRef() : use->parameter;
 }
 

@@ -84,17 +84,17 @@ void put_types(CUDA_MEMCPY3D& copy, const CopyTypes& types) noexcept {
 
 namespace {
 
-// Lists the types as which memory at an address may be declared (tests/conformance/driver, patch/memory_behind_a_copy).
-CUresult list_types(CUdeviceptr address, std::vector<CUmemorytype>& types) {
+// Returns the types as which memory at an address may be declared (tests/conformance/driver,
+// patch/memory_behind_a_copy): none for pageable memory of the host.
+std::vector<CUmemorytype> types_for(CUdeviceptr address) {
     int found = kUnknownMemory;
+    if (find_memory_type(address, &found) != CUDA_SUCCESS || found == kUnknownMemory) return {};
+    std::vector<CUmemorytype> types{CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_DEVICE};
     unsigned int managed = 0;
-    types = {CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_DEVICE};
-    const CUresult status = find_memory_type(address, &found);
-    if (status != CUDA_SUCCESS || found == kUnknownMemory) return status;
     if (found != CU_MEMORYTYPE_HOST)
         driver().cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);  // refused for alloc nodes
     if (found == CU_MEMORYTYPE_HOST || managed != 0) types.push_back(CU_MEMORYTYPE_HOST);
-    return CUDA_SUCCESS;
+    return types;
 }
 
 }  // namespace
@@ -104,10 +104,8 @@ CUresult set_copy(const ExecTarget& exec, CUgraphNode node, CUgraphNodeParams pa
     *types = types_of(copy);
     const CUresult refused = exec.set(node, params);
     if (refused != CUDA_ERROR_INVALID_VALUE) return refused;
-    std::vector<CUmemorytype> sources, destinations;
-    if (list_types(source_of(copy), sources) != CUDA_SUCCESS) return refused;
-    if (list_types(destination_of(copy), destinations) != CUDA_SUCCESS) return refused;
-    for (const CUmemorytype source : sources)
+    const std::vector<CUmemorytype> destinations = types_for(destination_of(copy));
+    for (const CUmemorytype source : types_for(source_of(copy)))
         for (const CUmemorytype destination : destinations) {
             *types = {source, destination};
             put_types(copy, *types);

@@ -470,7 +470,7 @@ ParameterRef ExecParameters::find_unplanned(const NodeRecord& node, const NodeSp
     }
     const auto index = static_cast<std::uint32_t>(found - nodes_.begin());
     const auto is_unplanned = [&](const ParameterUse& use) {
-        if (!use.parameter->is_hidden()) return false;
+        if (!use.parameter->is_planned()) return false;
         const std::size_t i = find(*use.parameter);
         return !has_code || i == all_.size() || !uses(all_[i], index);
     };

@@ -183,6 +183,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         cpp_bool is_memory() noexcept
         size_t item_size() noexcept
         cpp_bool operator==(const ParameterType& other) noexcept
+    const char* kTemporaryName
     cppclass NamedParameter:
         string name
         ParameterType type

@@ -59,6 +59,8 @@ struct ParameterType {
     }
 };
 
+constexpr const char* kTemporaryName = ".temporary ";  // begins the name of a temporary
+
 struct NamedParameter {
     std::string name;
     ParameterType type;
@@ -68,6 +70,8 @@ struct NamedParameter {
 
     // Returns true for a place, a temporary, and memory of a loop: programs cannot set them.
     bool is_hidden() const noexcept { return name.front() == '.'; }
+    // Returns true for a place and a temporary, whose memory executables plan.
+    bool is_planned() const noexcept { return place != nullptr || name.rfind(kTemporaryName, 0) == 0; }
 };
 
 using ParameterRef = std::shared_ptr<NamedParameter>;

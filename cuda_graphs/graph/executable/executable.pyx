@@ -180,8 +180,9 @@ cdef class Graph:
         the definition that they were made from, and no other thread may launch them or use the definition during the update.
 
         Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
-        changed. Raises ValueError if the value of a parameter does not fit the new nodes; then nothing has changed either. If only
-        the driver refuses the value, the Graph is updated and needs another one. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
+        changed. Raises ValueError if the value of a parameter does not fit the new nodes; then nothing has changed either: set
+        a value that fits both definitions first. If only the driver refuses the value, the Graph is updated and needs another
+        one. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
         or `early_edges=True` it also raises RuntimeError for another definition than the own one, and for a node that
         cannot begin early any more.
 

@@ -499,8 +499,8 @@ cdef class InsertionPoint:
         all nodes that use one come before all nodes that use the other; `GraphDef.memory` tells the plan.
 
         Options are fields or a GraphAllocOptions. Kernels, copies and fills take the node as an argument. Memory that no
-        FreeNode frees outlives the launch. A definition with memory of a size has one executable at a time. Raises TypeError for a size with a shape or dtype, and for one of these without
-        the other. Raises CUDAError for size 0, ValueError for an unknown memory type.
+        FreeNode frees outlives the launch. A definition with memory of a size has one executable at a time. Raises TypeError
+        for a size with a shape or dtype, and for one of these without the other. Raises CUDAError for size 0, ValueError for an unknown memory type.
         """
         cdef NodeSpec spec
         cdef tuple form = accept_array_form(size, shape, dtype)

@@ -43,6 +43,12 @@ def note_executable(number, executable):
     executables[executable] = number
 
 
+cdef list executables_of(object number):
+    """Return the living executables of a definition. Other threads may make executables meanwhile."""
+    living = [reference() for reference in executables.keyrefs()]
+    return [each for each in living if each is not None and executables.get(each) == number]
+
+
 cdef Buffer allocate_pooled(int device, size_t size):
     cdef DeviceScope scope
     enter_device(scope, device)
@@ -72,8 +78,8 @@ cdef int give_memory(const GraphMemoryRef& place) except -1:
     cdef ParameterRef parameter = parameters_of(graph[0]).find_place(place.get()[0])
     node = wrap_node(h, record)
     cdef Buffer buffer = allocate_pooled(node.device_id, node.bytesize)
-    for executable, number in list(executables.items()):
-        if number == hierarchy_number(graph[0]) and not executable.is_closed:
+    for executable in executables_of(hierarchy_number(graph[0])):
+        if not executable.is_closed:
             executable._give_place(node, buffer)
     place.get().settle(buffer._address, as_owner(buffer._h))
     return rewrite_users(h, list_users(graph[0], parameter.get()[0])) if parameter else 0

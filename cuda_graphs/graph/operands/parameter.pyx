@@ -28,6 +28,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     bytes_of,
     find_clash,
     kMostAxes,
+    kTemporaryName,
     unused_parameters,
     use_placeholders,
     parameters_of,
@@ -44,7 +45,7 @@ cdef ValueForm[5] FORMS = [ValueForm.kInt, ValueForm.kUint, ValueForm.kFloat, Va
 # Names of the positional arguments of Graph.launch.
 RESERVED = ("self", "stream")
 
-cdef string TEMPORARY = b".temporary "  # a number and the given name follow
+cdef string TEMPORARY = string(kTemporaryName)  # a number and the given name follow
 
 
 cdef class Parameter(StandIn):
