@@ -178,8 +178,12 @@ def test_the_picture_shows_times_and_colours_by_share(profiled, program):
     rows = by_name(found)
     boxes = {g.get("data-key"): g for g in groups(picture.svg(), "box")}
     assert set(boxes) == {row.key for row in found.rows if row.kind != "body"}
-    assert "heat3" in boxes[rows["right"].key].get("class")
-    assert "heat0" in boxes[rows["join"].key].get("class")
+    # A busy machine may delay any of the nodes, so each colour is compared with the share of its node.
+    for name in ("first", "left", "right", "join", "child"):
+        share = rows[name].share
+        number = sum(share >= least for least in (0.02, 0.1, 0.3))
+        assert f"heat{number}" in boxes[rows[name].key].get("class").split(), (name, share)
+    assert rows["right"].share > rows["join"].share
     texts = ["".join(box.itertext()) for box in boxes.values()]
     assert sum("did not run" in text for text in texts) >= 1
     assert "body, repeated: 12 runs" in picture.svg()
