@@ -320,8 +320,9 @@ ROWS = """
 
 801 CUDA_ERROR_NOT_SUPPORTED
     The device, its driver or the platform lacks this feature, or the host driver does not implement it. A definition
-    that holds alloc, free or conditional nodes cannot be copied or embedded, and cannot be instantiated while it has an
-    executable. Nodes and edges of a definition that allocates memory cannot be removed.
+    that holds alloc, free or conditional nodes cannot be copied or embedded. One that holds conditional nodes or memory
+    of a size cannot be instantiated while it has an executable. If it allocates or frees memory of a size, its nodes
+    and edges cannot be removed.
     => Close the first executable before instantiating again, or build one definition per executable. Check
     device.properties for a feature before using it.
 

@@ -29,11 +29,6 @@ def kernels_keep_no_code(device):
     add.forget()
 
 
-@pytest.fixture
-def stream(device):
-    return device.create_stream()
-
-
 def doubled(to, x, count=4):
     """Return a definition that writes x times 2**count to `to`, by way of arrays, and its arrays and calls."""
     g = cg.GraphDef()

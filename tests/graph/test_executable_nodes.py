@@ -246,7 +246,7 @@ def test_a_memcpy_changes_between_parameters_arrays_and_other_memory(
 ):
     """The driver keeps the type of memory that an operand was declared with. That of a parameter is unified memory."""
     managed = cg.ManagedMemoryResource(device)
-    fixed, given, memory = (managed.allocate(16).view(cg.u32, (4,)) for _ in range(3))
+    fixed, given, memory, found = (managed.allocate(16).view(cg.u32, (4,)) for _ in range(4))
     host = pinned(4, "u4")
     array = g.alloc(shape=4, dtype=cg.u32)
     operands = {
@@ -262,7 +262,7 @@ def test_a_memcpy_changes_between_parameters_arrays_and_other_memory(
         )
 
     node = array.memset(array, np.uint32(numbers["array"])).memcpy(**copy(made_with))
-    node.free(array)
+    node.memcpy(found, array).free(array)
     graph = g.instantiate()
     for name in [*others, *reversed(others)]:
         fixed.fill(1)
@@ -274,8 +274,9 @@ def test_a_memcpy_changes_between_parameters_arrays_and_other_memory(
         launch(graph)
         if side == "src":
             assert fixed.to_numpy().tolist() == [numbers[name]] * 4
-        elif name != "array":
-            assert list({"parameter": given, "memory": memory, "host": host}[name]) == [1] * 4
+        else:
+            written = {"parameter": given, "array": found, "memory": memory, "host": host}[name]
+            assert list(written) == [1] * 4
 
 
 def test_a_memcpy_keeps_its_sides(g, device, stream, pinned, launch):

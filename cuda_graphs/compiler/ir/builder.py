@@ -259,14 +259,13 @@ class Builder:
         a = self.cast(a, promote(a.type, a.type))
         type = power_type(a.type, b)
         if type == u64 and b.type.kind == "int":
-            none = self.op("bit_and", self.below_zero(b), self.op("not_equal", a, ir.Const(1, u64)))
+            none = self.op(
+                "bit_and", self.op("less", b, ir.Const(0, b.type)), self.op("not_equal", a, ir.Const(1, u64))
+            )
             b = self.op("max", b, ir.Const(0, b.type))
             return self.op("select", none, ir.Const(0, u64), self.checked("int_pow", a, self.cast(b, u64)))
         result = self.checked("int_pow", self.cast(a, type), self.cast(b, type))
         return self.checked_cast(result, a.type)
-
-    def below_zero(self, value: ir.Value) -> ir.Value:
-        return self.op("less", value, ir.Const(0, value.type))
 
     def product(self, a: ir.Value, times: int) -> ir.Value:
         """Return a * a * ... by repeated squaring."""

@@ -73,16 +73,12 @@ void ExecNode::write(const KernelArguments& arguments) noexcept {
     }
 }
 
-CopyTypes types_of(const CUDA_MEMCPY3D& copy) noexcept {
-    return {copy.srcMemoryType, copy.dstMemoryType};
-}
+namespace {
 
 void put_types(CUDA_MEMCPY3D& copy, const CopyTypes& types) noexcept {
     set_source(copy, source_of(copy), types.source);
     set_destination(copy, destination_of(copy), types.destination);
 }
-
-namespace {
 
 // Returns the types as which memory at an address may be declared (tests/conformance/driver,
 // patch/memory_behind_a_copy): none for pageable memory of the host.
@@ -101,7 +97,7 @@ std::vector<CUmemorytype> types_for(CUdeviceptr address) {
 
 CUresult set_copy(const ExecTarget& exec, CUgraphNode node, CUgraphNodeParams params, CopyTypes* types) {
     CUDA_MEMCPY3D& copy = params.memcpy.copyParams;
-    *types = types_of(copy);
+    *types = {copy.srcMemoryType, copy.dstMemoryType};
     const CUresult refused = exec.set(node, params);
     if (refused != CUDA_ERROR_INVALID_VALUE) return refused;
     const std::vector<CUmemorytype> destinations = types_for(destination_of(copy));

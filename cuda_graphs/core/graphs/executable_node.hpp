@@ -38,10 +38,6 @@ struct CopyTypes {
     bool are_known() const noexcept { return source != 0; }
 };
 
-// Returns the types in the parameters of a copy, and puts others there.
-CopyTypes types_of(const CUDA_MEMCPY3D& copy) noexcept;
-void put_types(CUDA_MEMCPY3D& copy, const CopyTypes& types) noexcept;
-
 // Sets a copy in an executable, with the types that its node was made with. The driver does not report them, so all
 // that the operands may have are tried. Sets `types` to those that the driver took.
 CUresult set_copy(const ExecTarget& exec, CUgraphNode node, CUgraphNodeParams params, CopyTypes* types);

@@ -414,8 +414,12 @@ bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
     for (const std::uint32_t index : pending_) {
         ExecNode& node = nodes_[index];
         node.is_pending = false;
+        // Once a node is refused, no rules run: they may raise an exception, and only the first problem leaves the
+        // lock.
+        const bool may_follow = all_set || !node.must_follow;
         ParameterProblem found;
-        const bool is_set = follow_pending_rules(index, &found) && apply_node(index, exec, &found);
+        const bool is_set = may_follow && follow_pending_rules(index, &found) && apply_node(index, exec, &found);
+        node.must_follow = false;
         if (is_set) continue;
         mark_unknown(index);
         if (std::exchange(all_set, false)) *problem = std::move(found);

@@ -40,8 +40,8 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     create_graph_memory,
     find_kind,
     find_place,
-    frees_place,
     find_user,
+    frees_place,
     hierarchy_number,
     is_handed_out,
     living_graph,
@@ -98,6 +98,7 @@ from .spec cimport (
     memory_type_of,
 )
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
+
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.memory.array_shape import accept_shape
@@ -500,7 +501,8 @@ cdef class InsertionPoint:
 
         Options are fields or a GraphAllocOptions. Kernels, copies and fills take the node as an argument. Memory that no
         FreeNode frees outlives the launch. A definition with memory of a size has one executable at a time. Raises TypeError
-        for a size with a shape or dtype, and for one of these without the other. Raises CUDAError for size 0, ValueError for an unknown memory type.
+        for a size with a shape or dtype, and for one of these without the other. Raises CUDAError for size 0, ValueError for
+        an unknown memory type.
         """
         cdef NodeSpec spec
         cdef tuple form = accept_array_form(size, shape, dtype)
@@ -537,7 +539,10 @@ cdef class InsertionPoint:
         return node
 
     cdef int _find_freed(self, NodeSpec& spec) except -1:
-        """Find the place that a free node frees. One of another definition holds its contents until then."""
+        """Find the place that a free node frees. One of another definition holds its contents until then.
+
+        Raises CUDAError for a place that this definition frees already.
+        """
         cdef GraphBox* graph = self._open()
         cdef GraphMemoryRef place = find_place(spec.params.free.dptr)
         if not place or place.get().start() != stand_in_of(spec.params.free.dptr) or graph.holder != NULL:

@@ -347,7 +347,7 @@ cdef int change_memset(
         raise ValueError("dst_owner requires dst")
     held = use_of(spec, Field.kDestination, None)
     if isinstance(held, Temporary):
-        target.size = bytes_of((<Parameter>held)._named().type, (<Parameter>held)._named().initial)
+        target.size = held.bytesize
     p.ctx = context_of_fill(&target, array)
     cdef ArrayView elements
     if value is not None:

@@ -73,6 +73,7 @@ def pop(frame: Frame, name: str, items: list[Any], index: Any = -1, /) -> Any:
 
 
 def place(frame: Frame, index: Any) -> Any:
+    """Return the place of an item, or raise TypeError for a number that is known at run time only."""
     found = python_value(frame, index)
     if isinstance(found, ir.Value):
         raise TypeError(f"an item has a place that is known when compiling, not {describe(found)}")

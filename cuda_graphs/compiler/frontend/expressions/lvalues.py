@@ -110,6 +110,7 @@ def is_number(found: Any) -> bool:
 
 
 def is_of_python(key: Any) -> bool:
+    """Return whether a key is a value of Python, which an error of Python names well."""
     return isinstance(key, (int, float, str, bytes, slice, tuple, type(None)))
 
 
