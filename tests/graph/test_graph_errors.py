@@ -252,13 +252,14 @@ def test_a_cuda_error_of_instantiation_is_a_runtime_error_too():
     assert issubclass(cg.GraphInstantiateError, RuntimeError)
 
 
-def test_without_a_current_context_the_error_says_what_to_call(device):
-
+def test_without_a_current_context_the_error_says_what_to_call(device, kernels):
+    cg.GraphDef().launch(ONE, kernels.nothing)  # so that its function in the context of this thread is known
     errors = []
 
     def build():
         g = cg.GraphDef()
         for use in (
+            lambda: g.launch(ONE, kernels.nothing),
             lambda: g.alloc(8),
             lambda: g.create_condition(),
             lambda: g.memset(1 << 20, 0, 1),
@@ -272,7 +273,7 @@ def test_without_a_current_context_the_error_says_what_to_call(device):
     thread = threading.Thread(target=build)
     thread.start()
     thread.join()
-    assert [e.name for e in errors] == ["CUDA_ERROR_INVALID_CONTEXT"] * 4
+    assert [e.name for e in errors] == ["CUDA_ERROR_INVALID_CONTEXT"] * 5
     assert all("set_current()" in str(e) for e in errors)
 
 

@@ -12,7 +12,7 @@ from cuda_graphs.core.resources import boxes
 from tests.graph_rig import ONE
 
 CASES = {
-    "launch": ("cuGraphAddNode", lambda g, n: g.launch(ONE, n.kernels.nothing)),
+    "launch": ("cuGraphAddKernelNode", lambda g, n: g.launch(ONE, n.kernels.nothing)),
     "launch_without_user_object": ("cuUserObjectCreate", lambda g, n: g.launch(ONE, n.kernels.nothing)),
     "launch_not_retained": (
         "cuGraphRetainUserObject",

@@ -7,6 +7,7 @@ import ctypes
 import gc
 import math
 import weakref
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -837,18 +838,21 @@ def test_do_is_for_loops_on_flags_and_predicates(device):
 def test_a_failure_of_the_driver_takes_back_the_nodes(device, driver_table):
     n = cg.zeros(1, cg.i32)
     g = cg.GraphDef()
-    original = driver_table.original("cuGraphAddNode")
+    kinds = "cuGraphAddNode", "cuGraphAddKernelNode"
+    originals = {kind: driver_table.original(kind) for kind in kinds}
     for failing in range(3):  # the first test, the loop, the test in its body
         calls = []
 
-        def add_node(*args, calls=calls, failing=failing):
+        def add_node(kind, *args, calls=calls, failing=failing):
             calls.append(args)
-            return 2 if len(calls) == failing + 1 else original(*args)
+            return 2 if len(calls) == failing + 1 else originals[kind](*args)
 
-        driver_table.replace("cuGraphAddNode", add_node)
+        for kind in kinds:
+            driver_table.replace(kind, partial(add_node, kind))
         with pytest.raises(cg.CUDAError):
             g.while_loop(n)
-        driver_table.replace("cuGraphAddNode", original)
+        for kind in kinds:
+            driver_table.replace(kind, originals[kind])
         assert len(calls) == failing + 1 and not g.nodes()
 
 

@@ -168,7 +168,9 @@ def launches_of(kernel, *args):
 
 
 @pytest.mark.parametrize("status", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_NOT_SUPPORTED"])
-@pytest.mark.parametrize("function", ["cuGraphInstantiateWithParams", "cuGraphAddNode", "cuGraphLaunch"])
+@pytest.mark.parametrize(
+    "function", ["cuGraphInstantiateWithParams", "cuGraphAddKernelNode", "cuGraphLaunch"]
+)
 @pytest.mark.parametrize("loop", ["auto", "host"])
 def test_without_memory_for_a_graph_the_same_tasks_are_launched(together, counted, function, status, loop):
     kernel = cg.kernel(stages, loop=loop)

@@ -245,6 +245,13 @@ for device in (first, second):
         assert np.array_equal(array.to_numpy(), values)
 assert cg.Device() is first
 """,
+    "a launch is on the device that is current when it is added": """
+kernel = cg.Program('extern "C" __global__ void plain() {}').compile("cubin").get_kernel("plain")
+graph = cg.GraphDef()
+for device in (first, second, first, second):
+    with device:
+        assert graph.launch(cg.LaunchConfig(grid=1, block=1), kernel)._device() == device.device_id
+""",
     "new arguments stay on the device of the node": """
 graph = cg.GraphDef()
 node = graph.call(add, x1, y1)

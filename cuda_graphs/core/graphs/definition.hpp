@@ -52,6 +52,7 @@ struct GraphBox {
     bool edited = false;            // an edge was edited or a node destroyed (node_order.hpp)
     bool changed = false;           // changed since the last snapshot of its shape (definition_shape.hpp)
     Counted<Kind::kGraph> counted;
+    Counted<Kind::kGraphNode> counted_entry;
 };
 
 // Maximum number of graphs around a graph. Drivers and the walks of this library recurse into inner graphs: 1024 levels

@@ -30,7 +30,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUmemorytype,
     CUmemPoolProps,
 )
-from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, Parameter, StreamHandle
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, Parameter, PlacedFunction, StreamHandle
 
 cdef extern from "span.hpp" namespace "cg" nogil:
     const uint64_t kWhole
@@ -350,6 +350,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
         NodeKind kind
         CUgraphNodeParams params
         KernelShape shape
+        PlacedFunction likely
         Owners owners
         vector[ParameterUse] uses
         NodeRules rules

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <memory_resource>
 #include <unordered_map>
 #include <vector>
 
@@ -78,7 +79,6 @@ struct NodeRecord {
     SourceLocation source;
     std::unique_ptr<NodeMetadata> metadata;
     std::uint32_t generation = 0;  // number of destroyed nodes of this record, which tells its successive nodes apart
-    Counted<Kind::kGraphNode> counted;
 
     bool is_alive() const noexcept { return raw != nullptr || kind == NodeKind::kEntry; }
     NodeMetadata& make_metadata();
@@ -97,7 +97,7 @@ constexpr bool may_hold_memset(NodeKind kind) noexcept {
 class NodeTable {
   public:
     NodeRecord& add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
-        NodeRecord& record = free_.empty() ? records_.emplace_back() : reuse();
+        NodeRecord& record = free_.empty() ? create() : reuse();
         record.raw = raw;
         record.graph = &graph;
         record.kind = kind;
@@ -130,18 +130,25 @@ class NodeTable {
     NodeRecord& operator[](std::size_t index) noexcept { return records_[index]; }
 
   private:
+    NodeRecord& create() {
+        NodeRecord& record = records_.emplace_back();
+        counted_.add();
+        return record;
+    }
     NodeRecord& reuse();
     void update_index();
     void index(NodeRecord& record);
 
-    std::deque<NodeRecord> records_;  // a deque keeps their addresses
-    std::size_t indexed_ = 0;         // number of records that were indexed, apart from those in `reused_`
+    std::pmr::monotonic_buffer_resource memory_;     // of the records: few allocations, between those of the driver
+    std::pmr::deque<NodeRecord> records_{&memory_};  // a deque keeps their addresses
+    std::size_t indexed_ = 0;  // number of records that were indexed, apart from those in `reused_`
     std::vector<NodeRecord*> free_;
     std::vector<NodeRecord*> reused_;
     std::unordered_map<CUgraphNode, NodeRecord*> index_;
     std::size_t alive_ = 0;
     bool may_hold_memsets_ = false;
     std::vector<NodeRecord*>* journal_ = nullptr;  // of an open task flow
+    CountedTogether<Kind::kGraphNode> counted_;
 };
 
 enum class Direction { kPredecessors, kSuccessors };

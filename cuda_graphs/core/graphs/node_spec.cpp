@@ -97,7 +97,27 @@ CUresult set_shape(CUgraphNode node, const KernelShape& from, const KernelShape&
     return driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
 }
 
+CUDA_KERNEL_NODE_PARAMS narrow(const CUDA_KERNEL_NODE_PARAMS_v3& k) noexcept {
+    return {k.func,      k.gridDimX,       k.gridDimY,     k.gridDimZ, k.blockDimX, k.blockDimY,
+            k.blockDimZ, k.sharedMemBytes, k.kernelParams, k.extra,    k.kern,      k.ctx};
+}
+
+// Takes the kernel of the spec, or its function if it is that of the node's context.
+CUDA_KERNEL_NODE_PARAMS kernel_of(const NodeSpec& spec) {
+    CUDA_KERNEL_NODE_PARAMS kernel = narrow(spec.params.kernel);
+    if (spec.likely.function == nullptr) return kernel;
+    CUcontext context = kernel.ctx;
+    if (context == nullptr) driver().cuCtxGetCurrent(&context);
+    if (context == spec.likely.context) kernel.func = spec.likely.function;
+    return kernel;
+}
+
 CUresult add(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
+    // The call for kernels takes no edge data, and less time of libcuda.
+    if (spec.kind == NodeKind::kKernel && on.data == nullptr) {
+        const CUDA_KERNEL_NODE_PARAMS kernel = kernel_of(spec);
+        return driver().cuGraphAddKernelNode(node, on.graph, on.after, on.count, &kernel);
+    }
     return driver().cuGraphAddNode(node, on.graph, on.after, on.data, on.count, &spec.params);
 }
 

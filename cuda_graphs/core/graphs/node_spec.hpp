@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/handles/argument_pack.hpp"
+#include "core/resources/module.hpp"
 #include "node.hpp"
 #include "user_object.hpp"
 
@@ -45,6 +46,7 @@ struct NodeSpec {
     NodeKind kind = NodeKind::kEmpty;
     CUgraphNodeParams params;             // unused fields are zero, as the driver requires
     KernelShape shape{};                  // of a kernel node
+    PlacedFunction likely;                // of a kernel node: its kernel in the context that is probably its own
     Owners owners;                        // owners that the node needs beside the driver
     std::vector<ParameterUse> uses;       // fields that are values of named parameters
     NodeRules rules;                      // limits and grid of a node with `uses`

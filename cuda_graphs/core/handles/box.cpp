@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kCount);
 
 std::atomic<long> counts[kKinds];
+std::atomic<long> made_under_gil[kKinds];
 
 constexpr const char* kNames[kKinds] = {
     "context", "stream",     "event",      "pool",        "pointer",      "library", "kernel",
@@ -21,7 +22,8 @@ constexpr const char* kNames[kKinds] = {
 }  // namespace
 
 long live_boxes(Kind kind) noexcept {
-    return counts[static_cast<std::size_t>(kind)].load();
+    const auto index = static_cast<std::size_t>(kind);
+    return counts[index].load() + made_under_gil[index].load();
 }
 
 const char* kind_name(Kind kind) noexcept {
@@ -30,6 +32,11 @@ const char* kind_name(Kind kind) noexcept {
 
 void detail::count_box(Kind kind, long change) noexcept {
     counts[static_cast<std::size_t>(kind)].fetch_add(change, std::memory_order_relaxed);
+}
+
+void detail::count_box_under_gil(Kind kind) noexcept {
+    std::atomic<long>& made = made_under_gil[static_cast<std::size_t>(kind)];
+    made.store(made.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 }  // namespace cg

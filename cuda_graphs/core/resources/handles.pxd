@@ -207,6 +207,9 @@ cdef extern from "module.hpp" namespace "cg" nogil:
         LibraryHandle library
         Opaque owner
     ctypedef shared_ptr[const CUkernel] KernelHandle
+    cppclass PlacedFunction:
+        pass
+    PlacedFunction likely_function(const KernelHandle& kernel) except +
     void note_launch(const StreamHandle& stream, const KernelHandle& kernel) noexcept
     KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +
     void set_signature(const KernelHandle& kernel, vector[KernelType] signature) except +

@@ -222,10 +222,20 @@ CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& conte
     }
     auto& places = box.functions;
     places.erase(std::remove_if(places.begin(), places.end(),
-                                [](const ContextFunction& place) { return place.context.expired(); }),
+                                [](const ContextFunction& known) { return known.context.expired(); }),
                  places.end());
-    places.push_back({context, function});
+    places.push_back({context, {current, function}});
     return function;
+}
+
+void learn_function_here(const KernelHandle& kernel) {
+    ContextHandle context;
+    {
+        const GilRelease released;
+        context = current_context();
+    }
+    if (context) learn_function(kernel, context);
+    take_noted_error();  // the call that adds the node reports it
 }
 
 std::string kernel_name(const KernelHandle& kernel) {

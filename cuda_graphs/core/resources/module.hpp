@@ -42,9 +42,14 @@ std::string load_log(const void* image);
 bool kernel_names(const LibraryHandle& library, std::vector<std::string>& names);
 
 // The CUfunction of a kernel in one context.
+struct PlacedFunction {
+    CUcontext context = nullptr;
+    CUfunction function = nullptr;
+};
+
 struct ContextFunction {
-    std::weak_ptr<const CUcontext> context;
-    CUfunction function;
+    std::weak_ptr<const CUcontext> context;  // tells a context from a later one at the same address
+    PlacedFunction place;
 };
 
 struct KernelBox {
@@ -102,9 +107,21 @@ inline CUfunction function_on(const KernelHandle& kernel, const StreamHandle& st
     const KernelBox& box = *box_of<KernelBox>(kernel);
     if (box.function != nullptr) return box.function;
     const ContextHandle& context = box_of<StreamBox>(stream)->context;
-    for (const ContextFunction& place : box.functions)
-        if (!place.context.owner_before(context) && !context.owner_before(place.context)) return place.function;
+    for (const ContextFunction& known : box.functions)
+        if (!known.context.owner_before(context) && !context.owner_before(known.context)) return known.place.function;
     return context ? learn_function(kernel, context) : reinterpret_cast<CUfunction>(box.raw);
+}
+
+// Asks for the kernel's CUfunction in the current context, and keeps it. Does nothing on failure. See likely_function.
+void learn_function_here(const KernelHandle& kernel);
+
+// Returns a CUfunction of the kernel and its context, which is nearly always the current one, or an empty place. For a
+// node of this function, libcuda 580 takes 0.05 us less than for one of the kernel. The caller holds the GIL.
+inline PlacedFunction likely_function(const KernelHandle& kernel) {
+    const KernelBox& box = *box_of<KernelBox>(kernel);
+    if (box.functions.empty() && box.function == nullptr) learn_function_here(kernel);
+    if (box.functions.empty() || box.functions.front().context.expired()) return {};
+    return box.functions.front().place;
 }
 
 // Returns the name of a kernel in its code; "" when the driver cannot report it.
