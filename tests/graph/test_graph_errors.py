@@ -64,6 +64,12 @@ TYPE_CASES = [
     case("alloc_options", TypeError, "GraphAllocOptions", lambda g, n: g.alloc(8, 7)),
     case("free_str", TypeError, "dptr must be an int", lambda g, n: g.free("x")),
     case("free_negative", OverflowError, "dptr=-1", lambda g, n: g.free(-1)),
+    case("alloc_device_77", ValueError, "no device 77", lambda g, n: g.alloc(64, device=77)),
+    case(
+        "array_device_77", ValueError, "no device 77", lambda g, n: g.alloc(shape=4, dtype=cg.f32, device=77)
+    ),
+    case("alloc_peer_77", ValueError, "no device 77", lambda g, n: g.alloc(64, peer_access=[77])),
+    case("memset_pitch_0", ValueError, "pitch=0", lambda g, n: g.memset(n.target.ctypes.data, 0, 4, 2)),
     case("memset_3_bytes", ValueError, None, lambda g, n: g.memset(n.target.ctypes.data, b"abc", 1)),
     case("memset_0_bytes", ValueError, None, lambda g, n: g.memset(n.target.ctypes.data, b"", 1)),
     case("memset_256", OverflowError, None, lambda g, n: g.memset(n.target.ctypes.data, 256, 1)),
@@ -111,15 +117,6 @@ def other_graph(n):
 
 DRIVER_CASES = [
     case("alloc_0", cg.CUDAError, "INVALID_VALUE", lambda g, n: g.alloc(0)),
-    case(
-        "alloc_device_77",
-        cg.CUDAError,
-        "64 bytes of device memory on device 77",
-        lambda g, n: g.alloc(64, device=77),
-    ),
-    case(
-        "alloc_peer_77", cg.CUDAError, "with access of device 77", lambda g, n: g.alloc(64, peer_access=[77])
-    ),
     case("free_0", cg.CUDAError, "INVALID_VALUE", lambda g, n: g.free(0)),
     case("free_of_no_allocation", cg.CUDAError, None, lambda g, n: g.free(n.target.ctypes.data)),
     case("join_foreign", cg.CUDAError, "another graph", lambda g, n: g.join(other_graph(n).join())),

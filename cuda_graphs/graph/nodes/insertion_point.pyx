@@ -572,7 +572,7 @@ cdef class InsertionPoint:
         dst_owner  owner of the memory at an address: any object. The graph keeps it
 
         Raises ValueError for an array that is in pageable host memory, is read-only, or needs more than one node. Raises
-        ValueError also for a fill beyond the end of dst and for a closed Buffer.
+        ValueError also for a fill beyond the end of dst, for rows that overlap and for a closed Buffer.
         """
         cdef NodeSpec spec
         cdef int kind

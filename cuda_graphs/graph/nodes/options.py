@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.numbers import as_int, read_flag
 
 if TYPE_CHECKING:
-    from cuda_graphs.objects.device.device import Device
     from cuda_graphs.objects.device.stream import Stream
 
 __all__ = ["GraphAllocOptions", "GraphCompleteOptions", "GraphDebugPrintOptions"]
@@ -117,13 +117,14 @@ def memory_kind(memory_type: str | None) -> int:
 
 
 def device_ordinal(device: Any, name: str) -> int:
-    """Return the ordinal of an int or of an object with `device_id`. `name` is the name of the argument."""
+    """Return the ordinal of an int or of an object with `device_id`. `name` is the name of the argument.
+
+    Raises ValueError if there is no such device.
+    """
     ordinal = as_int(getattr(device, "device_id", device))
     if ordinal is None:
         raise TypeError(f"{name} must be a Device or its number, got {type(device).__name__}")
-    if not 0 <= ordinal < 1 << 31:
-        raise ValueError(f"{name} must be a Device or its number, got {ordinal}")
-    return ordinal
+    return Device(ordinal).device_id
 
 
 def peer_ordinals(devices: Any) -> list[int]:

@@ -98,20 +98,25 @@ cdef ArrayView memory_of(
 
 cdef int limit_reach(NodeSpec& spec, Field field, Memory* memory, ArrayView array, str name) except -1:
     """Let the rules of the node refuse sizes that go beyond the end of an operand that is no parameter."""
-    cdef CUdeviceptr start = 0, end = 0
     cdef size_t most = memory.size
-    cdef CUresult status
     if spec.uses.empty() or has_use(spec, field):
         return 0
     if array is not None:
         most = operand(name, memory, array).layout().extent
     elif most == kUnbounded:
-        with nogil:
-            status = find_memory_range(memory.address, &start, &end)
-        check_attempt(status, f"find the memory of {name} at {memory.address:#x}")
-        most = end - memory.address if end else kUnbounded
+        most = bytes_from(memory.address, name)
     spec.rules.most = min(spec.rules.most, most)
     return 0
+
+
+cdef size_t bytes_from(CUdeviceptr address, str name) except? 0xBAD:
+    """Return the number of bytes from an address to the end of its memory; kUnbounded if the driver does not know it."""
+    cdef CUdeviceptr start = 0, end = 0
+    cdef CUresult status
+    with nogil:
+        status = find_memory_range(address, &start, &end)
+    check_attempt(status, f"find the memory of {name} at {address:#x}")
+    return end - address if end else kUnbounded
 
 
 cdef ArrayParameter bytes_source(object dst, object src):
@@ -348,6 +353,8 @@ cdef int change_memset(
     held = use_of(spec, Field.kDestination, None)
     if isinstance(held, Temporary):
         target.size = held.bytesize
+    elif held is None and dst is None:
+        target.size = bytes_from(p.dst, "dst")
     p.ctx = context_of_fill(&target, array)
     cdef ArrayView elements
     if value is not None:
@@ -441,8 +448,12 @@ cdef str kind_of_elements(ArrayView array):
 
 
 cdef int check_fill(NodeSpec& spec, Memory* target, ArrayView array) except -1:
-    """Raise ValueError for a fill beyond the end of the operand. The driver checks addresses."""
+    """Raise ValueError for rows that overlap, and for a fill beyond the end of the operand. The driver checks addresses."""
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    if p.height > 1 and p.pitch < p.width * p.elementSize:
+        raise ValueError(
+            f"pitch={p.pitch} is less than the {p.width * p.elementSize} bytes of a row: pass the bytes from row to row"
+        )
     spec.rules.most = kUnbounded
     limit_reach(spec, Field.kDestination, target, array, "dst")
     if p.height > 1 and (has_use(spec, Field.kExtent) or has_use(spec, Field.kBytes)):
