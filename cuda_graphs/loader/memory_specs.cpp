@@ -47,6 +47,7 @@ Operand read_operand(const Adding& adding, cg::NodeSpec& spec, const char* name,
     cg::ParameterUse use;
     use.parameter = found.reference.parameter;
     use.field = field;
+    use.is_fixed = found.is_array() && !found.reference.is_direct;  // inputs and outputs keep their shapes
     spec.uses.push_back(use);
     return found;
 }

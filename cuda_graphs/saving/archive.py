@@ -41,17 +41,21 @@ def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], blo
     """
     text = json.dumps(manifest, separators=(",", ":"), allow_nan=False)
     folder = os.path.dirname(os.path.abspath(path))
-    handle, unfinished = tempfile.mkstemp(dir=folder, prefix=".unfinished-", suffix=".cgg")
+    unfinished = None
     try:
+        handle, unfinished = tempfile.mkstemp(dir=folder, prefix=".unfinished-", suffix=".cgg")
         os.fchmod(handle, 0o666 & ~_umask())
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
             made.writestr(_entry(MANIFEST), text)
             for number, blob in enumerate(blobs):
                 made.writestr(_entry(f"blobs/{number}"), blob)
         os.replace(unfinished, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(unfinished)
+    except BaseException as error:
+        if unfinished is not None:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(unfinished)
+        if isinstance(error, OSError):
+            raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 

@@ -67,6 +67,9 @@ def manifest_of(definition: GraphDef, tables: Tables) -> dict[str, Any]:
         SavedGraphError: Something cannot be saved.
     """
     readings = read_order(definition)
+    for reading in readings:
+        if reading.is_cyclic:
+            tables.problem(f"{reading.graph._identify()} has a cycle of edges, see check()")
     rows = NodeRows(tables, readings)
     for parameter in definition._unused_parameters():
         tables.parameter(parameter)

@@ -523,3 +523,15 @@ def test_a_refused_copy_of_an_array_of_the_graph_says_to_launch_it(call, copy, t
         with pytest.raises(cg.CUDAError) as refused:
             copy(array)
         assert ("Launch the graph first" in str(refused.value)) == says_so
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: cg.array([1.0, 2.0]), lambda: cg.arange(4)], ids=["array", "arange"]
+)
+def test_an_array_whose_elements_the_host_would_write_is_refused_and_leaves_no_node(device, make):
+    x = cg.zeros(N, cg.f32)
+    with cg.capture() as builder:
+        increase(x, 1.0)
+        with pytest.raises(RuntimeError, match="new array while the current stream is captured"):
+            make()
+    assert [type(node) for node in builder.graph_definition.nodes()] == [cg.KernelNode]

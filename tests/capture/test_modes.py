@@ -486,3 +486,16 @@ def test_any_thread_may_add_to_a_capture_and_its_own_ends_it(mode, world, elsewh
     elsewhere(lambda: graph.launch(w.stream))
     w.stream.sync()
     assert w.x[0] == 111
+
+
+def test_the_default_stream_cannot_be_captured_and_the_error_says_so(device):
+    stream = cg.Stream.from_handle(1)
+    with (
+        pytest.raises(cg.CUDAError, match="default stream cannot be captured") as refused,
+        cg.capture(stream),
+    ):
+        pass
+    assert "create_stream()" in refused.value.remedy
+    with cg.capture() as builder:  # the next capture works
+        pass
+    assert not builder.graph_definition.nodes()

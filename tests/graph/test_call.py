@@ -87,3 +87,10 @@ def test_an_attribute_of_the_object_is_not_enough(device):
 def test_a_function_is_refused_with_what_to_do(device):
     with pytest.raises(TypeError, match=r"Make a kernel of it with cg\.kernel, or pass it to callback"):
         cg.GraphDef().call(lambda: None)
+
+
+def test_a_kernel_of_cuda_is_launched_and_not_called(device, kernels):
+    g = cg.GraphDef()
+    with pytest.raises(TypeError, match=r"Kernel cannot be called.*Pass it to launch, with a config"):
+        g.call(kernels.nothing)
+    assert not g.nodes()

@@ -65,7 +65,11 @@ EDITS = {
     "size": ("copy", "width was 64, and is 32"),
     "grid": ("adding", "grid was (1, 1, 1), and is (2, 1, 1)"),
     "argument": ("adding", "argument 1 was 16, and is 8"),
-    "parameter": ("adding", "argument 2 was parameter amount, and is parameter other"),
+    "parameter": (
+        "adding",
+        "argument 2 was parameter 'amount' of type i32 with the default 3, and is parameter 'other' of type i32 with "
+        "the default 4",
+    ),
     "callback": ("report", "it calls another function"),
     "name": ("renamed", "the name was 'apart', and is 'renamed'"),
 }
@@ -311,3 +315,45 @@ def test_a_long_chain_with_one_more_node_differs_in_one_node(device):
     assert Counter(node.name for node in difference.added) == {"step": 1}
     assert not difference.removed and not difference.changed
     assert len(difference.added_edges) + len(difference.removed_edges) <= 2
+
+
+# What differs -> the two programs, and a part of the message.
+LAUNCHES = {
+    "the default value of a condition": (
+        lambda g, x: g.if_then(g.create_condition(default_value=1)).then.memset(x, 0),
+        lambda g, x: g.if_then(g.create_condition(default_value=0)).then.memset(x, 0),
+        "the default value of its condition was 1, and is 0",
+    ),
+    "a condition without a default value": (
+        lambda g, x: g.if_then(g.create_condition()).then.memset(x, 0),
+        lambda g, x: g.if_then(g.create_condition(default_value=0)).then.memset(x, 0),
+        "the default value of its condition was None, and is 0",
+    ),
+    "the default of a parameter": (
+        lambda g, x: g.memset(x, g.param("v", cg.i32, default=1)),
+        lambda g, x: g.memset(x, g.param("v", cg.i32, default=2)),
+        "with the default 1, and is parameter 'v' of type i32 with the default 2",
+    ),
+    "the type of a parameter": (
+        lambda g, x: g.memset(x, g.param("v", cg.i32)),
+        lambda g, x: g.memset(x, g.param("v", cg.f32)),
+        "was parameter 'v' of type i32, and is parameter 'v' of type f32",
+    ),
+    "an array as the default of a parameter": (
+        lambda g, x: g.memset(g.param("a", cg.types.ndarray(cg.i32, 1), default=x), 0),
+        lambda g, x: g.memset(g.param("a", cg.types.ndarray(cg.i32, 1), default=cg.zeros(8, cg.i32)), 0),
+        "with an array of shape (4,) at",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LAUNCHES)
+def test_what_a_first_launch_does_is_compared(what, device):
+    first, second, words = LAUNCHES[what]
+    x = cg.zeros(4, cg.i32)
+    graphs = [cg.GraphDef() for _ in range(3)]
+    for g, add in zip(graphs, (first, first, second), strict=True):
+        add(g, x)
+    same, other = graphs[0].diff(graphs[1]), graphs[0].diff(graphs[2])
+    assert not same, str(same)
+    assert words in str(other)

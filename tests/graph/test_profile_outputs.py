@@ -247,3 +247,10 @@ def test_notebooks_show_tables_and_charts(saved):
     assert p.graphs[0]._repr_mimebundle_()["text/html"] in shown["text/html"]
     assert p.gantt()._repr_mimebundle_()["image/svg+xml"].startswith("<svg")
     assert "launch" in repr(p.gantt())
+
+
+def test_a_profile_without_graphs_says_that_none_was_launched(device):
+    with cg.profile() as profile:
+        pass
+    with pytest.raises(ValueError, match="no graph: none was launched"):
+        profile.draw()

@@ -271,6 +271,8 @@ def test_arrays_copy_from_arrays_of_their_kind(device):
     for other in (cg.ndarray(cg.i32, 4), cg.ndarray(cg.f32, (2, 2))):
         with pytest.raises(ValueError, match="type and shape must be the same"):
             target.copy_from(other)
+    with pytest.raises(TypeError, match="other must be an NDArray, got ndarray: from_numpy"):
+        target.copy_from(np.zeros(3))
 
 
 @pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))])

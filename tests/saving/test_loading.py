@@ -96,6 +96,24 @@ def test_an_array_of_another_shape_is_refused(loaded):
         graph.launch(stream, y=cg.ndarray(cg.f32, 3))
 
 
+@pytest.mark.parametrize("shape", [(6, 8), (8, 3), (2, 2)])
+def test_arrays_that_only_copies_and_fills_use_keep_their_shape(device, stream, tmp_path, shape):
+    x, y, z = (cg.zeros((4, 6), cg.f32) for _ in range(3))
+    g = cg.GraphDef()
+    g.memcpy(y, x)
+    g.memset(z, 1.0)
+    g.save(tmp_path / "copy.cgg", inputs={"x": x}, outputs={"y": y, "z": z})
+    graph = cg.load(tmp_path / "copy.cgg").instantiate()
+    values = np.arange(24, dtype=np.float32).reshape(4, 6)
+    arrays = {"x": cg.array(values), "y": cg.zeros((4, 6), cg.f32), "z": cg.zeros((4, 6), cg.f32)}
+    for name in arrays:
+        with pytest.raises(ValueError, match=f"{name}.*made for the shape of the default"):
+            graph.launch(stream, **(arrays | {name: cg.zeros(shape, cg.f32)}))
+    graph.launch(stream, **arrays)
+    stream.sync()
+    assert (arrays["y"].to_numpy() == values).all() and (arrays["z"].to_numpy() == 1).all()
+
+
 def test_profiles_work_on_a_loaded_definition(loaded, driver):
     if driver.kind != "host":
         pytest.importorskip("cupti", reason="on a GPU a profile needs cupti-python")

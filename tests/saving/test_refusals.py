@@ -141,6 +141,13 @@ def test_a_callback_needs_a_name(device, path):
     assert "'same' of another callback" in refusal(g, path)
 
 
+def test_a_circle_of_edges_is_refused(x, path):
+    g = cg.GraphDef()
+    first = g.memset(x, 0.0)
+    first.pred = {first.memset(x, 1.0)}
+    assert "has a cycle of edges" in refusal(g, path, include=[x])
+
+
 def test_the_default_of_a_parameter_must_be_saved_memory(x, path):
     g = cg.GraphDef()
     g.call(fill, g.param("values", Floats, default=x))
@@ -177,6 +184,16 @@ def test_an_array_has_one_name_and_a_name_one_array(x, path):
         g.save(path, inputs={"x": x}, outputs={"x": other})
     with pytest.raises(ValueError, match="name the larger one alone"):
         g.save(path, inputs={"x": x}, outputs={"y": x[2:4]})
+
+
+def test_a_file_that_cannot_be_written_is_named_as_given(x, path, tmp_path):
+    g = cg.GraphDef()
+    g.memset(x, 0.0)
+    for place in (tmp_path / "absent" / "x.cgg", tmp_path):
+        with pytest.raises(OSError, match=r"x\.cgg|directory") as error:
+            g.save(place, include=[x])
+        assert error.value.filename == str(place) and error.value.filename2 is None
+    assert not list(tmp_path.rglob(".unfinished*"))
 
 
 def test_missing_callbacks_are_listed(device, path):

@@ -29,6 +29,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
 )
 from cuda_graphs.graph.nodes.places import address_words, array_at, as_stand_in
 from cuda_graphs.graph.nodes.restoring import counter_of, memory_of_counter
+from cuda_graphs.graph.operands.array_values import ArrayValue
 from cuda_graphs.graph.operands.graph_array import GraphArray
 from cuda_graphs.graph.operands.parameter import Parameter, Temporary
 
@@ -144,8 +145,14 @@ def compare(before: Definition, after: Definition) -> GraphDifference:
     gained: list[Any] = []
     lost: list[Any] = []
     graphs = [(before, after)]
+    defaults: tuple[dict[int, int | None], ...] = (
+        {},
+        {},
+    )  # condition -> its default value, of each definition
     for was, now in graphs:  # the loop appends to the list
         old, new = Listing(was), Listing(now)
+        for found_defaults, graph in zip(defaults, (was, now), strict=True):
+            found_defaults.update(graph._condition_defaults() if graph is not None else {})
         found = pair(old, new)
         partners |= found
         added += (node for node in new.nodes if node not in found)
@@ -159,7 +166,7 @@ def compare(before: Definition, after: Definition) -> GraphDifference:
     changed = [
         NodeChange(partner, node, texts)
         for node, partner in partners.items()
-        if (texts := tuple(changes_of(partner, node, memory)))
+        if (texts := (*changes_of(partner, node, memory), *changed_defaults(partner, node, defaults)))
     ]
     return GraphDifference(
         before, after, tuple(added), tuple(removed), tuple(changed), tuple(gained), tuple(lost), partners
@@ -266,7 +273,12 @@ OF_FIELD = {
 def words_for(parameter: Parameter) -> str:
     if isinstance(parameter, Temporary):
         return f"temporary {parameter.name!r} of shape {parameter.shape}"
-    return f"parameter {parameter.name!r}"
+    words, default = f"parameter {parameter.name!r} of type {parameter.type}", parameter.default
+    if default is None:
+        return words
+    if isinstance(default, ArrayValue):
+        return f"{words} with an array of shape {default.shape} at {default.address:#x} as default"
+    return f"{words} with the default {default}"
 
 
 def kind_of(node: Any) -> Any:
@@ -356,6 +368,17 @@ def changes_of(before: Any, after: Any, memory: Memory) -> Iterator[str]:
         yield f"it used the parameters {listed(used)}, and uses {listed(uses)}"
 
 
+def changed_defaults(before: Any, after: Any, defaults: tuple[dict[int, int | None], ...]) -> Iterator[str]:
+    """Yield the change of the default value of a condition, which decides what the first launch does."""
+    if not isinstance(after, ConditionalNode) or before.condition is None or after.condition is None:
+        return
+    was, now = (
+        known.get(node.condition.handle) for known, node in zip(defaults, (before, after), strict=True)
+    )
+    if was != now:
+        yield f"the default value of its condition was {was}, and is {now}"
+
+
 def listed(names: tuple[str, ...]) -> str:
     return ", ".join(names) or "none"
 
@@ -375,7 +398,7 @@ def changed_arguments(before: Any, after: Any, memory: Memory) -> Iterator[str]:
 def value_of(argument: Any) -> tuple[Any, ...]:
     """Return an argument as (value, description of the rest): memory by its address, others by their values."""
     if isinstance(argument, Parameter):
-        return f"parameter {argument.name}", ""
+        return words_for(argument), ""
     if isinstance(argument, AllocNode | GraphArray):  # which has no address yet, or one that is only an int
         return argument._address, ""
     interface = getattr(argument, "__cuda_array_interface__", None) or getattr(

@@ -27,7 +27,7 @@ from cuda_graphs.core.driver.cuda cimport (
     driver,
 )
 from cuda_graphs.core.driver.cuda_graph cimport graph_driver
-from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained
 from cuda_graphs.core.capture.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL,
     CU_STREAM_CAPTURE_MODE_RELAXED,
@@ -136,6 +136,11 @@ def calls_of(builder):
     known = builder()
     return None if known is None else known._captured_calls()
 
+cdef tuple DEFAULT_STREAM = (
+    "The legacy default stream cannot be captured (cuda.h, cuStreamBeginCapture).",
+    "Pass a stream of Device.create_stream(), or no stream.",
+)
+
 
 cdef class GraphBuilder(BuilderState):
     """Makes a graph of the work that is given to a stream between `begin_building` and `end_building`.
@@ -233,7 +238,9 @@ cdef class GraphBuilder(BuilderState):
             self._graph = capture.get().graph
             add_operation(capture.get()[0], "begin_building")
             show_if_long(self)
-        check_attempt(status, f"begin to capture {self._stream!r} in mode {mode!r}")
+        if status:
+            cause = DEFAULT_STREAM if self._stream.handle in (0, 1) else None
+            raise_explained(status, f"begin to capture {self._stream!r} in mode {mode!r}", cause)
         return self
 
     def _captured_calls(self):

@@ -127,6 +127,7 @@ class Reading:
 
     graph  the definition
     nodes  its nodes, each after those that it depends on
+    is_cyclic  whether edges close a circle, so that this order ignores some
     edges  (number of a node, number of a node that depends on it, data of the edge), sorted
     links  the edges with their styles
     inner  the readings of the graphs inside each node
@@ -137,7 +138,8 @@ class Reading:
         self.graph, self.prefix = graph, prefix
         numbers = {node: number for number, node in enumerate(nodes)}
         pairs = [(numbers[source], numbers[target]) for source, target, _ in edges]
-        order, _ = order_of(len(nodes), pairs)
+        order, ignored = order_of(len(nodes), pairs)
+        self.is_cyclic = bool(ignored)
         place = {number: at for at, number in enumerate(order)}
         self.nodes = [nodes[number] for number in order]
         self.edges = sorted(

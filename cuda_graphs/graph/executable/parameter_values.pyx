@@ -138,8 +138,8 @@ cdef dict RULES = {
         "the copy or fill would go beyond the end of an operand: pass an array that fits, or make the operand larger"
     ),
     <int>ParameterFault.kShape: (
-        "the config of this launch was made for the shape of the default. Pass an array of that shape, or give the config "
-        "as a function of the arguments"
+        "its nodes were made for the shape of the default. Pass an array of that shape. A launch whose config is a function "
+        "of the arguments takes other shapes, too"
     ),
     <int>ParameterFault.kRefused: (
         "arrays that concurrent sections of the kernel use would share memory: pass arrays that do not overlap"

@@ -567,7 +567,8 @@ cdef class InsertionPoint:
         dst        address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack). The graph
                    keeps the memory of Buffers and arrays. It does not wait for a stream that the array names
         value      an int in 0..255 fills bytes. A buffer of 1, 2 or 4 bytes (bytes, NumPy scalar) is one element. If dst
-                   is an array, any number is one element of the array's type, as in `array[...] = value`
+                   is an array, any number is one element of the array's type, as in `array[...] = value`. A Parameter
+                   of another type of this size fills with its bits
         width      elements in a row. None: all of dst, which may be an array with gaps between its rows
         dst_owner  owner of the memory at an address: any object. The graph keeps it
 
@@ -815,6 +816,8 @@ cdef class InsertionPoint:
         emit = getattr(type(obj), "__cuda_graph_emit__", None)
         if emit is None:
             remedy = ". Make a kernel of it with cg.kernel, or pass it to callback" if callable(obj) else ""
+            if type(obj) is Kernel:
+                remedy = ". Pass it to launch, with a config"
             raise TypeError(f"a {type(obj).__name__} cannot be called in a graph: it has no __cuda_graph_emit__{remedy}")
         cdef GraphBox* graph = self._open()
         cdef bint pinned = pin_source()

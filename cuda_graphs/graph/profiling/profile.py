@@ -122,7 +122,9 @@ class Profile:
 
     @property
     def _only(self) -> GraphProfile:
-        if len(self.graphs) != 1:
+        if not self.graphs:
+            raise ValueError("the profile has no graph: none was launched in its with block")
+        if len(self.graphs) > 1:
             raise ValueError(
                 f"the profile has {len(self.graphs)} graphs: choose one, as in p.graphs[0].draw()"
             )

@@ -19,7 +19,7 @@ from cuda_graphs.compiler.language.structs import is_struct
 
 from .dtypes import PYTHON, accept_element
 from .foreign import from_dlpack
-from .ndarray import Field, NDArray, empty_array, number_array, number_field
+from .ndarray import Field, NDArray, check_host_may_write, empty_array, number_array, number_field
 from .struct_array import StructArray, StructField, make_struct_array
 
 __all__ = ["arange", "array", "empty", "field", "full", "ndarray", "ones", "zeros"]
@@ -220,6 +220,7 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
     Raises:
         TypeError: The values are not numbers.
         ValueError: The lists are ragged, or the last dimensions do not fit the vector type `dtype`.
+        RuntimeError: The current stream is captured.
     """
     if hasattr(obj, "__cuda_array_interface__") and not isinstance(obj, NDArray):
         obj = from_dlpack(obj)
@@ -231,6 +232,7 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
         raise ValueError(
             f"values of shape {values.shape} do not end with the components {inner} of {dtype!r}"
         )
+    check_host_may_write()
     made: NDArray = ndarray(dtype, values.shape[: values.ndim - len(inner)], needs_grad, device=device)
     made.from_numpy(values)
     return made

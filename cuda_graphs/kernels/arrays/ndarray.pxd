@@ -43,6 +43,7 @@ cdef class NDArray(WithoutOperators):
     cdef NDArray _part(self, Py_ssize_t offset, tuple shape, object dtype)
     cdef int _allocate(self, bint filled=*) except -1
     cdef Buffer _new_buffer(self, object device, bint filled)
+    cdef int _copy_from(self, NDArray other) except -1
     cdef int _begin_change(self, Stream stream) except -1
     cdef int _end_change(self, Stream stream, tuple operands) except -1
     cdef int _wait(self, object timeout=*) except -1

@@ -114,6 +114,20 @@ cdef int check_copy(NDArray self, CUresult status, str what) except -1:
     return raise_memory_error(status, self._buffer, f"{what} {self._identify()}") if status else 0
 
 
+cdef bint is_current_stream_captured() except -1:
+    cdef Stream stream = current_or(None)
+    return stream is not None and is_captured_by_any_code(stream._h)
+
+
+def check_host_may_write():
+    """Raise RuntimeError if the host cannot write the elements of a new array, before the array is a node of a graph."""
+    if is_current_stream_captured():
+        raise RuntimeError(
+            "the host cannot write the elements of a new array while the current stream is captured: make the array before the "
+            "capture, or let a kernel write it"
+        )
+
+
 cdef class NDArray(WithoutOperators):
     """An array of elements in memory of a device: an argument of kernels. `ndarray` makes one.
 
@@ -393,12 +407,18 @@ cdef class NDArray(WithoutOperators):
         self._wait()
         self._write(to_device(host, self.dtype), 0)
 
-    def copy_from(self, NDArray other not None):
+    def copy_from(self, other):
         """Copy the elements of another NDArray of the same type and shape, in the order of the current stream as `fill` is.
 
         Raises:
+            TypeError: `other` is not an NDArray.
             ValueError: `other` has another type or shape.
         """
+        if not isinstance(other, NDArray):
+            raise TypeError(f"other must be an NDArray, got {type(other).__name__}: from_numpy copies arrays of NumPy")
+        self._copy_from(<NDArray>other)
+
+    cdef int _copy_from(self, NDArray other) except -1:
         if (other.dtype, other.shape, other.element_shape) != (self.dtype, self.shape, self.element_shape):
             raise ValueError(f"elements of {other._identify()} cannot be copied to {self._identify()}: type and shape must be the same")
         cdef DeviceScope scope
@@ -409,6 +429,7 @@ cdef class NDArray(WithoutOperators):
             enter_device(scope, self._place)
         self._memory().copy_from(other._memory(), stream=usual_stream if stream is None else stream)
         self._end_change(stream, (self, other))
+        return 0
 
     cdef int _begin_change(self, Stream stream) except -1:
         """Prepare for a copy or fill on the current stream. Without one (None), wait for all work of the device."""
@@ -435,8 +456,7 @@ cdef class NDArray(WithoutOperators):
 
     cdef int _wait(self, object timeout=None) except -1:
         """Ensure that the array has memory, and wait for all work of its device."""
-        cdef Stream stream = current_or(None)
-        if stream is not None and is_captured_by_any_code(stream._h):
+        if is_current_stream_captured():
             raise RuntimeError(
                 f"the host cannot read or write {self._identify()} while the current stream is captured: the work before it does not "
                 "run until a launch of the graph. Access it before the capture, or after a launch"
