@@ -222,3 +222,39 @@ def test_real_tensors_of_pytorch(device):
     assert array.to_numpy().tolist() == [[1, 2, 3], [4, 5, 6]]
     array.from_torch(torch.ones(2, 3, dtype=torch.bfloat16, requires_grad=True))
     assert array.to_numpy().tolist() == [[1] * 3] * 2
+
+
+BIG = 2**64 - 1
+# Values of integer arrays -> the type of their elements. NumPy takes the first three for floats.
+INTEGERS = [
+    ([1, BIG], "u64"),
+    ([[2**53 + 1, BIG], [0, 2**63]], "u64"),
+    ([-(2**63), 2**63 - 1], "i64"),
+    ([0, 255], "u8"),
+    ((-128, 127), "i8"),
+    ([True, False], "i32"),
+]
+
+
+@pytest.mark.parametrize(("values", "dtype"), INTEGERS)
+def test_ints_in_lists_keep_their_values(device, values, dtype):
+    wanted = np.array(values, np.dtype(f"{dtype[0]}{int(dtype[1:]) // 8}"))
+    made = cg.array(values, getattr(cg, dtype))
+    assert made.to_numpy().dtype == wanted.dtype and (made.to_numpy() == wanted).all()
+    assigned = cg.zeros(wanted.shape, getattr(cg, dtype))
+    assigned[:] = values
+    assert (assigned.to_numpy() == wanted).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [([300, -1], "u8"), ([2**40], "i32"), ([-1], "u64"), ([2**64, 0], "u64"), ([[0], [-129]], "i8")],
+)
+def test_ints_that_do_not_fit_are_refused(device, values, dtype):
+    kind = getattr(cg, dtype)
+    with pytest.raises(OverflowError, match=f"does not fit {dtype}, whose numbers go from"):
+        cg.array(values, kind)
+    x = cg.full(np.shape(values), 7, kind)
+    with pytest.raises(OverflowError, match=f"does not fit {dtype}"):
+        x[:] = values
+    assert (x.to_numpy() == 7).all()

@@ -202,3 +202,8 @@ def test_kernels_take_vectors_of_the_host_as_constants_and_arguments(device):
         assert v[0] == cg.vec3(1, 1, 4)
     finally:
         GRAVITY = before
+
+
+def test_the_squared_length_of_small_integers_wraps_as_in_kernels():
+    v = cg.types.vec(2, cg.i8)(11, 7)
+    assert v.norm_sqr() == v.dot(v) == 121 + 49 - 256 and v.norm_sqr().dtype == np.int8

@@ -368,3 +368,18 @@ def test_classes_of_structures_live_no_longer_than_the_program_keeps_them():
     del x, Short
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("layout", ["soa", "aos"])
+def test_members_are_not_assigned_as_attributes(device, layout):
+    @dataclass
+    class Point:
+        mass: cg.f32
+        place: cg.vec2
+
+    points = cg.ndarray(Point, 3, layout=layout)
+    with pytest.raises(AttributeError, match=r"'mass' of <StructArray .* cannot be assigned: x\.mass\.fill"):
+        points.mass = 2.0
+    with pytest.raises(AttributeError, match=r"'weight' of .*its members are mass, place"):
+        points.weight = 2.0
+    assert (points.to_numpy()["mass"] == 0).all() and points.mass.shape == (3,)

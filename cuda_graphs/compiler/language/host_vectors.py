@@ -122,7 +122,7 @@ class HostVector(np.ndarray[Any, Any]):
 
     def norm_sqr(self) -> Any:
         """Return the sum of the squares of the components."""
-        return (self * self).sum()
+        return (self * self).sum(dtype=self.dtype)
 
     def norm(self, eps: float = 0.0) -> Any:
         """Return the Euclidean length, the root of the sum of the squares and `eps`."""

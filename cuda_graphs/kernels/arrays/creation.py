@@ -17,7 +17,7 @@ from cuda_graphs.compiler.ir.types import f32, i32
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.structs import is_struct
 
-from .dtypes import PYTHON, accept_element
+from .dtypes import PYTHON, accept_element, exact_integers, numbers_in
 from .foreign import from_dlpack
 from .ndarray import Field, NDArray, check_host_may_write, empty_array, number_array, number_field
 from .struct_array import StructArray, StructField, make_struct_array
@@ -220,6 +220,7 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
     Raises:
         TypeError: The values are not numbers.
         ValueError: The lists are ragged, or the last dimensions do not fit the vector type `dtype`.
+        OverflowError: An int in the lists does not fit an integer type.
         RuntimeError: The current stream is captured.
     """
     if hasattr(obj, "__cuda_array_interface__") and not isinstance(obj, NDArray):
@@ -227,7 +228,9 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
     values = obj.to_numpy() if isinstance(obj, NDArray) else numbers_in(obj)
     if dtype is None:
         dtype = type_of(obj)
-    _, inner = accept_element(dtype)
+    scalar, inner = accept_element(dtype)
+    if isinstance(obj, list | tuple | int):
+        values = exact_integers(obj, values, scalar)
     if values.shape[max(values.ndim - len(inner), 0) :] != inner:
         raise ValueError(
             f"values of shape {values.shape} do not end with the components {inner} of {dtype!r}"
@@ -236,17 +239,6 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
     made: NDArray = ndarray(dtype, values.shape[: values.ndim - len(inner)], needs_grad, device=device)
     made.from_numpy(values)
     return made
-
-
-def numbers_in(values: Any) -> np.ndarray:
-    """Return a number or nested lists as an array of NumPy."""
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        if not isinstance(values, (list, tuple)):
-            raise
-        remedy = "give all lists of one level the same length"
-        raise ValueError(f"the nested lists are ragged: {remedy}") from error
 
 
 def type_of(value: Any) -> Any:

@@ -20,7 +20,16 @@ from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, bf16, bool_, f32,
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.objects.numbers import as_int, is_address
 
-__all__ = ["accept_dtype", "accept_element", "from_device", "host_dtype", "to_device", "to_element"]
+__all__ = [
+    "accept_dtype",
+    "accept_element",
+    "exact_integers",
+    "from_device",
+    "host_dtype",
+    "numbers_in",
+    "to_device",
+    "to_element",
+]
 
 # Element types of Python's built-in types, as in annotations of kernels.
 PYTHON = {int: i32, float: f32, bool: bool_}
@@ -89,6 +98,43 @@ def from_device(elements: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray
     """Convert elements of the device to values of type `host_dtype(dtype)`."""
     with np.errstate(invalid="ignore"):
         return elements.astype(host_dtype(dtype), copy=False)
+
+
+def numbers_in(values: Any) -> np.ndarray[Any, Any]:
+    """Return a number or nested lists as an array of NumPy."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        if not isinstance(values, (list, tuple)):
+            raise
+        remedy = "give all lists of one level the same length"
+        raise ValueError(f"the nested lists are ragged: {remedy}") from error
+
+
+def exact_integers(values: Any, found: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
+    """Return the ints of nested lists as elements of an integer type.
+
+    NumPy takes ints beyond i64 beside smaller ones for floats. Returns `found`, the array of NumPy, for other lists and
+    other types.
+
+    Raises:
+        OverflowError: An int does not fit the type.
+    """
+    host = host_dtype(dtype)
+    if host.kind not in "iu" or found.dtype.kind in "bc" or not found.size:
+        return found
+    if found.dtype.kind not in "iu":
+        found_ints = np.asarray(values, object)
+        if not all(isinstance(each, int | np.integer) for each in found_ints.ravel()):
+            return found
+        found = found_ints
+    limits, low, high = np.iinfo(host), int(found.min()), int(found.max())
+    if low < limits.min or high > limits.max:
+        wrong = low if low < limits.min else high
+        raise OverflowError(
+            f"{wrong} does not fit {dtype}, whose numbers go from {limits.min} to {limits.max}"
+        )
+    return found.astype(host)
 
 
 def to_element(value: Any, dtype: ScalarType, what: str, inner: tuple[int, ...] = ()) -> bytes:

@@ -884,12 +884,16 @@ cdef int assign(NDArray part, value) except -1:
     """Set the elements of a part of an array: to those of another array, or to one value."""
     import numpy as np
 
+    from .dtypes import exact_integers, numbers_in
+
     cdef NDArray other
     if isinstance(value, NDArray):
         other = value
         part.copy_from(other)
-    elif isinstance(value, (np.ndarray, list)):
-        values = np.asarray(value)
+    elif isinstance(value, (np.ndarray, list, tuple)):
+        values = numbers_in(value)
+        if not isinstance(value, np.ndarray):
+            values = exact_integers(value, values, part.dtype)
         part.from_numpy(np.broadcast_to(values, part.shape + part.element_shape))
     else:
         part.fill(value)

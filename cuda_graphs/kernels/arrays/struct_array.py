@@ -38,6 +38,9 @@ from .struct_values import (
 __all__ = ["StructArray", "StructField", "make_struct_array"]
 
 
+OWN_ATTRIBUTES = ("cls", "shape", "members", "dtype")
+
+
 class StructArray:
     """An array whose elements are instances of a dataclass: an argument of kernels. `cg.ndarray` makes one.
 
@@ -144,6 +147,17 @@ class StructArray:
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and name not in OWN_ATTRIBUTES:
+            is_member = name in self.members
+            remedy = (
+                f"x.{name}.fill(value) writes it"
+                if is_member
+                else f"its members are {', '.join(self.members)}"
+            )
+            raise AttributeError(f"{name!r} of {self!r} cannot be assigned: {remedy}")
+        super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
         members = self.__dict__.get("members", {})
