@@ -69,6 +69,24 @@ def test_a_part_ends_at_the_end_of_the_array_and_has_the_shape_of_numpy(text, pa
     assert found["y"][2] == len(part) and found["z"][0] == part.flat[0]
 
 
+BOUNDS = "x[a:n]", "x[:n]", "x[a:]", "x[a:][1:n]", "x[2:5]", "x[5:2]", "x[:]"
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 9])
+@pytest.mark.parametrize(("a", "n"), [(0, 0), (0, 2), (2, 1), (8, 30), (20, 3)])
+def test_a_part_has_as_many_elements_as_in_python(size, a, n):
+    x = np.zeros(size, np.float32)
+    body = "\n".join(f"y[{i}] = len({text}) + {text}.shape[0]" for i, text in enumerate(BOUNDS))
+    found = run(body, x=x, y=np.zeros(len(BOUNDS), np.float32), a=a, n=n)
+    assert found["y"].tolist() == [2 * len(eval(text, {"x": x, "a": a, "n": n})) for text in BOUNDS]
+
+
+@pytest.mark.parametrize("text", ["x[:-2]", "x[-2:]", "x[1:][:-1]", "x[-3:-1]"])
+def test_constant_bounds_below_zero_are_refused(text):
+    with pytest.raises(errors.CompileNegativeIndexError, match=r"(?s)of a slice is below 0.*x\.shape\[0\] - "):
+        run(f"y[0] = len({text})", x=np.zeros(9, np.float32), y=np.zeros(1, np.float32))
+
+
 def test_a_structure_takes_an_item_by_its_method_and_goes_into_a_part_by_another():
     body = "row = Row(0)\nrow[:] = x[a, 1:n]\nrow.v *= 2.0\nx[a + 1, 2:7] = row"
     found = run(body, x=X, a=2, n=4)["x"]

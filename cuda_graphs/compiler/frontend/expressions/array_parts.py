@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileIndexError, compile_error
+from cuda_graphs.compiler.errors import CompileIndexError, CompileNegativeIndexError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import ArrayPart, Bounds
 from cuda_graphs.compiler.ir import ir
@@ -25,11 +25,18 @@ def bounds_of(frame: Frame, node: ast.Slice) -> Bounds:
             CompileIndexError, frame.builder.loc, "a slice of an array has no step",
             "write a loop over the indices",
         )  # fmt: skip
-    begin, end = (
-        None if each is None else integer(frame, frame.visit(each), "a bound")
-        for each in (node.lower, node.upper)
-    )
+    begin, end = (None if each is None else bound(frame, each) for each in (node.lower, node.upper))
     return Bounds(begin, end)
+
+
+def bound(frame: Frame, node: ast.expr) -> ir.Value:
+    value = integer(frame, frame.visit(node), "a bound")
+    if isinstance(value, ir.Const) and value.value < 0:
+        raise compile_error(
+            CompileNegativeIndexError, frame.builder.loc, f"the bound {value.value} of a slice is below 0",
+            f"write x.shape[0] - {-value.value} for {-value.value} elements from the end of x",
+        )  # fmt: skip
+    return value
 
 
 def has_bounds(index: tuple[Any, ...]) -> bool:
@@ -104,9 +111,13 @@ def inside(frame: Frame, bounds: Bounds, index: Any) -> Any:
 
 
 def shape_of_part(frame: Frame, part: ArrayPart) -> tuple[ir.Value, ...]:
-    """Return the number of elements of each slice, which is less than 1 if the slice is empty."""
-    return tuple(
-        frame.builder.op("sub", *alike(frame, each.end, each.begin))
-        for each in part.index
-        if isinstance(each, Bounds)
-    )
+    """Return the number of elements of each slice. As in Python, a slice that ends before it begins has none."""
+    return tuple(count_of(frame, each) for each in part.index if isinstance(each, Bounds))
+
+
+def count_of(frame: Frame, bounds: Bounds) -> ir.Value:
+    count: ir.Value = frame.builder.op("sub", *alike(frame, bounds.end, bounds.begin))
+    starts_first = isinstance(bounds.begin, ir.Const) and bounds.begin.value == 0
+    if starts_first and isinstance(bounds.end, ir.Extent):
+        return count
+    return frame.builder.op("max", count, ir.Const(0, count.type))
