@@ -83,7 +83,9 @@ def test_a_part_has_as_many_elements_as_in_python(size, a, n):
 
 @pytest.mark.parametrize("text", ["x[:-2]", "x[-2:]", "x[1:][:-1]", "x[-3:-1]"])
 def test_constant_bounds_below_zero_are_refused(text):
-    with pytest.raises(errors.CompileNegativeIndexError, match=r"(?s)of a slice is below 0.*x\.shape\[0\] - "):
+    with pytest.raises(
+        errors.CompileNegativeIndexError, match=r"(?s)of a slice is below 0.*x\.shape\[0\] - "
+    ):
         run(f"y[0] = len({text})", x=np.zeros(9, np.float32), y=np.zeros(1, np.float32))
 
 

@@ -554,3 +554,13 @@ def test_nodes_whose_arrays_of_other_types_overlap_stay_apart(optimize, stream):
     definition.call(write_integers, m, y).call(add_mirrored, m.view(cg.u32), y)
     run(definition.instantiate(optimize=optimize), stream)
     assert y.to_numpy().tolist() == list(range(108, 100, -1))
+
+
+def test_nodes_of_a_loaded_graph_stay_apart_and_explain_says_why(tmp_path):
+    x = cg.zeros(4, cg.f32)
+    g = cg.GraphDef()
+    g.call(scale, x, 2.0).call(scale, x, 3.0)
+    assert "not fused" not in str(g.instantiate(optimize=True).explain())
+    g.save(tmp_path / "chain.cgg", inputs={"x": x})
+    loaded = cg.load(tmp_path / "chain.cgg").instantiate(optimize=True)
+    assert "comes from a file, which has no source" in str(loaded.explain())

@@ -48,6 +48,9 @@ from .places cimport enter_places, leave_places
 from .places import readable
 from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel
 
+# Why the compiler cannot change a node, at the end of a sentence about it.
+NO_CALL = "is not a call of a kernel of cuda_graphs, or comes from a file, which has no source"
+
 
 cdef class KernelNode(GraphNode):
     """Launches a kernel. Made by `launch`."""
@@ -191,7 +194,7 @@ cdef class KernelNode(GraphNode):
         """Return the EarlyTask of the node, or the reason (a str) why it cannot begin early."""
         cdef NodeRecord* record = self._record()
         cdef NodeCall call = call_of(record)
-        return "is not a call of a kernel of cuda_graphs" if call is None else call.early_task(call.task_of(record))
+        return NO_CALL if call is None else call.early_task(call.task_of(record))
 
     def _written(self):
         """Return a list of the Spans that the node may write, with None for unknown memory, or None."""

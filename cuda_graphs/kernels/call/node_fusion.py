@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.language.intrinsics import func
 from cuda_graphs.graph.executable.fused_nodes import Group, Refused
+from cuda_graphs.graph.nodes.kernel_node import NO_CALL
 from cuda_graphs.graph.nodes.node_kinds import KernelNode
 from cuda_graphs.graph.operands.edge_data import EdgeData
 
@@ -97,7 +98,7 @@ class Finder:
         """Return the reason why a node shares its launch with no other, or ""."""
         if node not in self.parts:
             call = node._call()
-            self.parts[node] = "is not a call of a kernel of cuda_graphs" if call is None else call.parts()
+            self.parts[node] = NO_CALL if call is None else call.parts()
             if not self.is_enabled(node):
                 self.parts[node] = "is disabled"
             elif node in self.early:
