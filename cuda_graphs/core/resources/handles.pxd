@@ -209,7 +209,7 @@ cdef extern from "module.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUkernel] KernelHandle
     cppclass PlacedFunction:
         pass
-    PlacedFunction likely_function(const KernelHandle& kernel) except +
+    cpp_bool find_likely_function(const KernelHandle& kernel, PlacedFunction* place) except +
     void note_launch(const StreamHandle& stream, const KernelHandle& kernel) noexcept
     KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +
     void set_signature(const KernelHandle& kernel, vector[KernelType] signature) except +

@@ -228,14 +228,16 @@ CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& conte
     return function;
 }
 
-void learn_function_here(const KernelHandle& kernel) {
+bool learn_function_here(const KernelHandle& kernel) {
     ContextHandle context;
     {
         const GilRelease released;
-        context = current_context();
+        CUcontext current = nullptr;
+        CU_TRY(driver().cuCtxGetCurrent(&current));
+        if (current == nullptr) return true;  // the driver refuses the node itself
+        context = create_context_ref(current);
     }
-    if (context) learn_function(kernel, context);
-    take_noted_error();  // the call that adds the node reports it
+    return context && learn_function(kernel, context) != nullptr;
 }
 
 std::string kernel_name(const KernelHandle& kernel) {

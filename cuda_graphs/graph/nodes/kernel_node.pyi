@@ -12,8 +12,6 @@ from .insertion_point import InsertionPoint
 from .node import GraphNode
 from .node_call import NodeCall
 
-NO_CALL: str
-
 class KernelNode(GraphNode):
     launch = InsertionPoint.launch
     def update(

@@ -44,12 +44,10 @@ from .access_ranges cimport (
 from .insertion_point cimport check_not_freed, give_launch, wrap_node
 from .node cimport GraphNode, named_parameters
 from .node_call cimport NodeCall, call_of, leave_call
+from .node_call import NO_CALL
 from .places cimport enter_places, leave_places
 from .places import readable
 from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel
-
-# Why the compiler cannot change a node, at the end of a sentence about it.
-NO_CALL = "is not a call of a kernel of cuda_graphs, or comes from a file, which has no source"
 
 
 cdef class KernelNode(GraphNode):

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any, NoReturn
 
+NO_CALL: str
+
 class NodeCall:
     launches: list[Any]
     def __init__(self, *args: Any, **kwargs: Any) -> NoReturn: ...

@@ -11,6 +11,9 @@ from cpython.object cimport PyObject
 from cuda_graphs.core.resources.device_scope cimport kNoDevice
 from cuda_graphs.core.resources.handles cimport hold_python
 
+# Why the compiler cannot change a node, at the end of a sentence about it.
+NO_CALL = "is not a call of a kernel of cuda_graphs, or comes from a file, which has no source"
+
 
 cdef class NodeCall:
     """A call that has made nodes. The kernel package derives the class of its calls from it."""

@@ -25,7 +25,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUmemorytype,
     graph_driver,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     GraphBox,
@@ -48,7 +48,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from cuda_graphs.core.resources.device_scope cimport device_of_context, find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.device_scope cimport current_device as device_now
-from cuda_graphs.core.resources.handles cimport EventHandle, KernelBox, box_of, kernel_of_node, likely_function
+from cuda_graphs.core.resources.handles cimport EventHandle, KernelBox, box_of, find_likely_function, kernel_of_node
 from cuda_graphs.objects.code.arguments cimport (
     HAS_STAND_INS,
     StandIn,
@@ -234,7 +234,8 @@ cdef int fill_code(NodeSpec& spec, Kernel kernel) except -1:
     spec.params.kernel.kern = code.raw
     if code.function != NULL:
         spec.params.kernel.kern = NULL
-    spec.likely = likely_function(kernel._h)
+    if not find_likely_function(kernel._h, &spec.likely):
+        raise_noted(f"find the function of kernel {kernel._name()!r} in the current context")
     spec.owners.first = as_owner(kernel._h)
     return 0
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.language.intrinsics import func
 from cuda_graphs.graph.executable.fused_nodes import Group, Refused
-from cuda_graphs.graph.nodes.kernel_node import NO_CALL
+from cuda_graphs.graph.nodes.node_call import NO_CALL
 from cuda_graphs.graph.nodes.node_kinds import KernelNode
 from cuda_graphs.graph.operands.edge_data import EdgeData
 
