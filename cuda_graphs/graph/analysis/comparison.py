@@ -145,14 +145,12 @@ def compare(before: Definition, after: Definition) -> GraphDifference:
     gained: list[Any] = []
     lost: list[Any] = []
     graphs = [(before, after)]
-    defaults: tuple[dict[int, int | None], ...] = (
-        {},
-        {},
-    )  # condition -> its default value, of each definition
+    # Condition -> its default value, of each definition.
+    defaults: tuple[dict[int, int | None], ...] = ({}, {})
     for was, now in graphs:  # the loop appends to the list
         old, new = Listing(was), Listing(now)
-        for found_defaults, graph in zip(defaults, (was, now), strict=True):
-            found_defaults.update(graph._condition_defaults() if graph is not None else {})
+        for known, graph in zip(defaults, (was, now), strict=True):
+            known.update(graph._condition_defaults() if graph is not None else {})
         found = pair(old, new)
         partners |= found
         added += (node for node in new.nodes if node not in found)
