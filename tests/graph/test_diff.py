@@ -317,7 +317,7 @@ def test_a_long_chain_with_one_more_node_differs_in_one_node(device):
     assert len(difference.added_edges) + len(difference.removed_edges) <= 2
 
 
-# What differs -> the two programs, and a part of the message.
+# Difference -> the two programs, and a part of the message.
 LAUNCHES = {
     "the default value of a condition": (
         lambda g, x: g.if_then(g.create_condition(default_value=1)).then.memset(x, 0),

@@ -30,10 +30,8 @@ def calls_of(function, *args, **kwargs):
 
 
 UPDATE = {"cuGraphExecUpdate": 1}
-ADD = {
-    "cuCtxGetCurrent": 1,
-    "cuGraphAddKernelNode": 1,
-}  # a node of the kernel's function in the current context
+# A node takes the kernel's function in the current context.
+ADD = {"cuCtxGetCurrent": 1, "cuGraphAddKernelNode": 1}
 SOURCE = 'extern "C" __global__ void add(int* x, int amount) { x[0] += amount; }'
 
 

@@ -225,7 +225,7 @@ def test_real_tensors_of_pytorch(device):
 
 
 BIG = 2**64 - 1
-# Values of integer arrays -> the type of their elements. NumPy takes the first three for floats.
+# Values of integer arrays -> the type of their elements. NumPy takes the first two for floats.
 INTEGERS = [
     ([1, BIG], "u64"),
     ([[2**53 + 1, BIG], [0, 2**63]], "u64"),

@@ -102,7 +102,8 @@ CUDA_KERNEL_NODE_PARAMS narrow(const CUDA_KERNEL_NODE_PARAMS_v3& k) noexcept {
             k.blockDimZ, k.sharedMemBytes, k.kernelParams, k.extra,    k.kern,      k.ctx};
 }
 
-// Takes the kernel of the spec, or its function if it is that of the node's context.
+// Takes the kernel of the spec, or its function if it is that of the node's context. If the context cannot be asked
+// for, it takes the kernel, and the driver finds the function.
 CUDA_KERNEL_NODE_PARAMS kernel_of(const NodeSpec& spec) {
     CUDA_KERNEL_NODE_PARAMS kernel = narrow(spec.params.kernel);
     if (spec.likely.function == nullptr) return kernel;

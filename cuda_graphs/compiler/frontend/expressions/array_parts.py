@@ -111,7 +111,7 @@ def inside(frame: Frame, bounds: Bounds, index: Any) -> Any:
 
 
 def shape_of_part(frame: Frame, part: ArrayPart) -> tuple[ir.Value, ...]:
-    """Return the number of elements of each slice. As in Python, a slice that ends before it begins has none."""
+    """Return the number of elements of each slice. A slice that ends before it begins has none."""
     return tuple(count_of(frame, each) for each in part.index if isinstance(each, Bounds))
 
 
