@@ -20,7 +20,9 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ConditionRecord,
     Edges,
     GraphBox,
+    NodeHandle,
     NodeKind,
+    NodeRecord,
     create_graph,
     hierarchy_number,
     list_edges,
@@ -29,6 +31,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     order_test,
     parameters_of,
 )
+from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.executable.executable cimport instantiate_graph
 from cuda_graphs.graph.flow.task_flow cimport make_task_flow
@@ -56,9 +59,10 @@ cdef class GraphDef(InsertionPoint):
 
     def __init__(self):
         ensure_driver()
-        self._h = create_graph()
-        if not self._h:
+        cdef NodeHandle h = create_graph()
+        if not h:
             raise_noted("create a graph")
+        self._ref.refer(h, box_of[NodeRecord](h)[0])
 
     @property
     def handle(self):
@@ -77,7 +81,7 @@ cdef class GraphDef(InsertionPoint):
     @property
     def _entry(self):
         """The virtual node before all other nodes. A node that is added after it has no dependencies."""
-        return wrap_node(self._h, self._record())
+        return wrap_node(self._ref.any(), self._record())
 
     def nodes(self):
         """Return all nodes as a set."""
@@ -362,7 +366,7 @@ cdef class GraphDef(InsertionPoint):
     def _loop_test(self):
         """Return the kernel that sets the condition of the loop whose body this is, or None."""
         cdef GraphBox* graph = self._open()
-        return wrap_node(self._h, graph.test) if graph.test != NULL and graph.test.is_alive() else None
+        return wrap_node(self._ref.any(), graph.test) if graph.test != NULL and graph.test.is_alive() else None
 
     def _identify(self, bint with_handle=False):
         """Return the name of the graph in messages, with the nodes around it."""
@@ -371,7 +375,7 @@ cdef class GraphDef(InsertionPoint):
         place = property_of_holder(graph)
         if place is None:
             return words
-        return f"{place} of {wrap_node(self._h, graph.holder)._identify(with_handle)}"
+        return f"{place} of {wrap_node(self._ref.any(), graph.holder)._identify(with_handle)}"
 
     def __eq__(self, other):
         if not isinstance(other, GraphDef):
@@ -425,7 +429,7 @@ cdef list list_graph_nodes(GraphDef self):
         status = list_nodes(graph.raw, nodes)
     if status:
         check_attempt(status, f"list the nodes of {self._identify(True)}")
-    return [wrap_raw(self._h, graph, raw) for raw in nodes]
+    return [wrap_raw(self._ref.any(), graph, raw) for raw in nodes]
 
 
 cdef bint is_early(const CUgraphEdgeData& data) noexcept:
@@ -447,7 +451,7 @@ cdef list list_edges_with_data(GraphDef self, bint early_only=False):
         if early_only and not is_early(edges.data[i]):
             continue
         data = edges.data[i].from_port, edges.data[i].to_port, edges.data[i].type
-        found.append((wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]), data))
+        found.append((wrap_raw(self._ref.any(), graph, edges.source[i]), wrap_raw(self._ref.any(), graph, edges.target[i]), data))
     return found
 
 

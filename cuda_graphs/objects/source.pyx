@@ -137,12 +137,15 @@ cdef void unpin_source() noexcept:
 cdef int keep_source(GraphBox* graph, SourceLocation* place) except -1:
     cdef Source source
     cdef Frame* frame = NULL
+    cdef PyObject* code
     if not pinned_threads:
         frame = PyEval_GetFrame()
     if frame != NULL:
-        place.code = graph.sources.find(code_of(frame))
+        code = <PyObject*>PyFrame_GetCode(frame)
+        place.code = graph.sources.find(code)
+        place.instruction = PyFrame_GetLasti(frame)
+        Py_XDECREF(code)
         if place.code:  # the table has code of users only
-            place.instruction = PyFrame_GetLasti(frame)
             return 0
     source = find_source()
     if source.code == NULL:

@@ -290,7 +290,7 @@ def add_nodes(InsertionPoint definition not None, bytes file not None, bind, bin
     self.bind, self.functions, self.codes, self.signatures = bind, [], {}, {}
     definition._open()
     cdef Loaded found = load_file(
-        definition._h, PyBytes_AS_STRING(file), <size_t>PyBytes_GET_SIZE(file), <PyObject*>self, hooks, is_on_host
+        definition._ref.handle(), PyBytes_AS_STRING(file), <size_t>PyBytes_GET_SIZE(file), <PyObject*>self, hooks, is_on_host
     )
     inputs, outputs, arrays = {}, {}, []
     for i in range(found.parameters.size()):

@@ -93,6 +93,46 @@ def test_a_destroyed_node_releases_its_kernel_alone(fresh_kernels, pinned, libra
     libraries(0)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2)])
+@pytest.mark.parametrize("between", ["nothing", "nodes of another kernel", "an executable"])
+def test_nodes_of_one_kernel_keep_it_until_the_last_is_destroyed(between, order, fresh_kernels, libraries):
+    """Nodes that are added one after another share the reference to their kernel."""
+    g = cg.GraphDef()
+    kernel, other = fresh_kernels().nothing, fresh_kernels().nothing
+    nodes, executables = [], []
+    for _ in range(4):
+        nodes.append(g.launch(ONE, kernel))
+        if between == "nodes of another kernel":
+            g.launch(ONE, other)
+        if between == "an executable":
+            executables.append(g.instantiate())
+    del kernel
+    libraries(2)
+    for graph in executables:
+        graph.close()
+    for i in order:
+        libraries(2)
+        nodes[i].destroy()
+    libraries(1)
+
+
+def test_a_refused_node_between_nodes_of_its_kernel_changes_nothing(fresh_kernels, libraries):
+    g = cg.GraphDef()
+    kernel = fresh_kernels().nothing
+    too_large = cg.LaunchConfig(grid=1, block=1, shmem_size=1 << 20)
+    nodes = []
+    for _ in range(2):
+        with pytest.raises(cg.CUDAError):
+            g.launch(too_large, kernel)
+        nodes.append(g.launch(ONE, kernel))
+    del kernel
+    gc.collect()
+    nodes[0].destroy()
+    libraries(1)
+    nodes[1].destroy()
+    libraries(0)
+
+
 def test_an_executable_keeps_the_kernel_of_a_destroyed_node(fresh_kernels, pinned, stream, libraries):
     x = pinned([1], "u4")
     g = cg.GraphDef()

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serial.hpp"
 
-#include <mutex>
+#include "biased_lock.hpp"
 
 namespace cg {
 
 namespace {
 
-std::mutex one_at_a_time;
+BiasedLock one_at_a_time;
 
 template <auto Entry>
 struct Serial;
@@ -18,7 +18,7 @@ struct Serial<Entry> {
     static inline CUresult(CUDAAPI* function)(Args...) = nullptr;
 
     static CUresult CUDAAPI call(Args... args) {
-        const std::lock_guard lock(one_at_a_time);
+        const BiasedLock::Hold hold(one_at_a_time);
         return function(args...);
     }
 };

@@ -33,6 +33,7 @@ struct Hierarchy {
     bool poisoned = false;
     std::list<GraphBox> graphs;  // a list keeps their addresses
     SourceTable sources;
+    ObjectReferences references;
     ParameterTable parameters;
     std::unordered_map<CUdeviceptr, NodeRecord*> allocations;  // the last alloc node of each address
     std::unordered_set<CUdeviceptr> freed_places;              // the starts of the places that free nodes name
@@ -65,6 +66,7 @@ GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
     graph.raw = raw;
     graph.hierarchy = this;
     graph.sources = &sources;
+    graph.references = &references;
     graph.holder = holder;
     if (holder != nullptr) graph.depth = holder->graph->depth + 1;
     graph.entry.graph = &graph;
@@ -176,8 +178,9 @@ void about_to_change(GraphBox& graph) noexcept {
 }
 
 bool prepare_node(GraphBox& graph, NodeSpec& spec, OwnerSlot& owners) noexcept {
-    if (spec.owners) {
-        owners = graph.owners.prepare(graph.raw, std::move(spec.owners));
+    if (spec.lent != nullptr || spec.owners) {
+        owners = spec.lent != nullptr ? graph.owners.prepare(graph.raw, *spec.lent)
+                                      : graph.owners.prepare(graph.raw, std::move(spec.owners));
         if (owners.page == nullptr) return false;
     }
     about_to_change(graph);
@@ -195,10 +198,14 @@ NodeRecord* record_node(GraphBox& graph, NodeSpec& spec, OwnerSlot owners, CUres
     return &node;
 }
 
-void RecordEntry::leave() noexcept {
-    if (record_->object != object_) return;  // a callback of a weak reference has made another object of the node
-    record_->object = nullptr;
-    if (!record_->is_alive() && record_->graph->raw != nullptr) record_->graph->nodes.recycle(*record_);
+void NodeReference::leave() noexcept {
+    GraphBox& graph = *node_->graph;
+    // Otherwise this was the object of a graph, or a callback of a weak reference has made another object of the node.
+    if (object_ != nullptr && node_->object == object_) {
+        node_->object = nullptr;
+        if (!node_->is_alive() && graph.raw != nullptr) graph.nodes.recycle(*node_);
+    }
+    if (--graph.references->count == 0) const NodeHandle last = std::move(graph.references->any);
 }
 
 namespace {

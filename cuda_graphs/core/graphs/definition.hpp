@@ -35,14 +35,21 @@ struct ConditionRecord {
     SourceLocation source;
 };
 
+// The references of Python objects to one hierarchy. They share the handle, which is empty while there are none.
+struct ObjectReferences {
+    std::size_t count = 0;
+    NodeHandle any;
+};
+
 struct GraphBox {
     CUgraph raw = nullptr;  // null after the node that holds it was destroyed
     Hierarchy* hierarchy = nullptr;
-    SourceTable* sources = nullptr;  // the hierarchy's
-    NodeRecord* holder = nullptr;    // the node whose body or embedded graph this is; null for a root
-    std::uint32_t depth = 0;         // number of graphs around it
-    NodeRecord entry;                // virtual node before all others
-    NodeRecord* test = nullptr;      // kernel that sets the condition of the loop whose body this is (loop_test.hpp)
+    SourceTable* sources = nullptr;          // the hierarchy's
+    ObjectReferences* references = nullptr;  // the hierarchy's
+    NodeRecord* holder = nullptr;            // the node whose body or embedded graph this is; null for a root
+    std::uint32_t depth = 0;                 // number of graphs around it
+    NodeRecord entry;                        // virtual node before all others
+    NodeRecord* test = nullptr;  // kernel that sets the condition of the loop whose body this is (loop_test.hpp)
     NodeTable nodes;
     OwnerPages owners;
     std::vector<ConditionRecord> conditions;
@@ -109,41 +116,47 @@ NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
     return NodeHandle(any, &node.raw);
 }
 
-// The entry of a Python object in the record of its node. At its end the entry takes the object off the record. The
-// object has a handle of the node, which must outlive the entry.
-class RecordEntry {
+// The reference of a Python object to a node, or to a graph by its entry node. It keeps the hierarchy alive, as a
+// handle does, but without atomic operations: all references to a hierarchy are counted under the GIL, and share one
+// handle.
+class NodeReference {
   public:
-    RecordEntry() noexcept = default;
-    ~RecordEntry() {
-        if (record_ != nullptr) leave();
+    NodeReference() noexcept = default;
+    ~NodeReference() {
+        if (node_ != nullptr) leave();
     }
-    RecordEntry(const RecordEntry&) = delete;
-    RecordEntry& operator=(const RecordEntry&) = delete;
+    NodeReference(const NodeReference&) = delete;
+    NodeReference& operator=(const NodeReference&) = delete;
 
-    void enter(NodeRecord& record, void* object) noexcept {
-        record_ = &record;
-        record.object = object_ = object;
+    // Called once. `any` is a handle of the node's hierarchy.
+    void refer(const NodeHandle& any, NodeRecord& node) noexcept {
+        ObjectReferences& all = *node.graph->references;
+        if (all.count++ == 0) all.any = any;
+        node_ = &node;
     }
+    // Makes `object` the Python object of the node, as long as this reference lives.
+    void enter(void* object) noexcept { node_->object = object_ = object; }
+
+    NodeRecord* node() const noexcept { return node_; }  // null before refer()
+    // A handle of the hierarchy; valid as long as this reference.
+    const NodeHandle& any() const noexcept { return node_->graph->references->any; }
+    NodeHandle handle() const noexcept { return node_handle(any(), *node_); }
 
   private:
     void leave() noexcept;
 
-    NodeRecord* record_ = nullptr;  // null for the object of a definition
-    void* object_ = nullptr;
+    NodeRecord* node_ = nullptr;
+    void* object_ = nullptr;  // null for the object of a graph
 };
 
-// Returns the graph of a node that is not destroyed; null for others, and without a handle.
-inline GraphBox* living_graph(const NodeHandle& handle) noexcept {
-    const NodeRecord* node = box_of<NodeRecord>(handle);
+// Returns the graph of a node that is not destroyed; null for others, and without a node.
+inline GraphBox* living_graph(const NodeReference& reference) noexcept {
+    const NodeRecord* node = reference.node();
     return node != nullptr && node->is_alive() && node->graph->raw != nullptr ? node->graph : nullptr;
 }
 
-inline void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept {
-    handle = NodeHandle(any, &node.raw);  // moved, not copied: every added node takes this path
-}
-
-inline Dependencies dependencies_on(const NodeHandle& node) noexcept {
-    return {box_of<NodeRecord>(node)->graph->raw, node.get(), *node == nullptr ? std::size_t{0} : 1};
+inline Dependencies dependencies_on(const NodeRecord& node) noexcept {
+    return {node.graph->raw, &node.raw, node.raw == nullptr ? std::size_t{0} : 1};
 }
 
 // Puts a node that the driver just made on record, with the owners that were prepared for it.

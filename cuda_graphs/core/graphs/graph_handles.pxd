@@ -30,7 +30,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUmemorytype,
     CUmemPoolProps,
 )
-from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, Parameter, PlacedFunction, StreamHandle
+from cuda_graphs.core.resources.handles cimport ArgumentPack, KernelHandle, Opaque, Parameter, PlacedFunction, StreamHandle
 
 cdef extern from "span.hpp" namespace "cg" nogil:
     const uint64_t kWhole
@@ -352,6 +352,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
         KernelShape shape
         PlacedFunction likely
         Owners owners
+        const KernelHandle* lent
         vector[ParameterUse] uses
         NodeRules rules
         ArgumentPack arguments
@@ -417,16 +418,19 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
     void note_free(NodeRecord& free, CUdeviceptr address) except +
     cpp_bool frees_place(const GraphBox& graph, const GraphMemory& place) noexcept
-    cppclass RecordEntry:
-        void enter(NodeRecord& record, void* object) noexcept
-    void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
-    Dependencies dependencies_on(const NodeHandle& node) noexcept
+    cppclass NodeReference:
+        void refer(const NodeHandle& any, NodeRecord& node) noexcept
+        void enter(void* object) noexcept
+        NodeRecord* node() noexcept
+        const NodeHandle& any() noexcept
+        NodeHandle handle() noexcept
+    Dependencies dependencies_on(const NodeRecord& node) noexcept
     void mark_inner_destroyed(NodeRecord& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
     cpp_bool prepare_node(GraphBox& graph, NodeSpec& spec, OwnerSlot& owners) noexcept
     NodeRecord* record_node(
         GraphBox& graph, NodeSpec& spec, OwnerSlot owners, CUresult status, CUgraphNode raw) except +
-    GraphBox* living_graph(const NodeHandle& handle) noexcept
+    GraphBox* living_graph(const NodeReference& reference) noexcept
     void seal_owners(GraphBox& graph) noexcept
     void advance_memset_version(GraphBox& graph) noexcept
     CUresult share_owners(GraphBox& graph) noexcept

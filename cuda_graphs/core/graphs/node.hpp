@@ -24,6 +24,7 @@
 #include "core/handles/box.hpp"
 #include "named_parameter.hpp"
 #include "node_labels.hpp"
+#include "record_memory.hpp"
 #include "user_object.hpp"
 
 namespace cg {
@@ -139,8 +140,8 @@ class NodeTable {
     void update_index();
     void index(NodeRecord& record);
 
-    std::pmr::monotonic_buffer_resource memory_;     // of the records: few allocations, between those of the driver
-    std::pmr::deque<NodeRecord> records_{&memory_};  // a deque keeps their addresses
+    std::pmr::monotonic_buffer_resource memory_{&record_memory()};  // of the records: few allocations
+    std::pmr::deque<NodeRecord> records_{&memory_};                 // a deque keeps their addresses
     std::size_t indexed_ = 0;  // number of records that were indexed, apart from those in `reused_`
     std::vector<NodeRecord*> free_;
     std::vector<NodeRecord*> reused_;

@@ -9,56 +9,16 @@
 
 namespace cg {
 
-namespace {
-
-CUgraphNodeType type_of(NodeKind kind) noexcept {
-    switch (kind) {
-        case NodeKind::kKernel:
-            return CU_GRAPH_NODE_TYPE_KERNEL;
-        case NodeKind::kAlloc:
-            return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-        case NodeKind::kFree:
-            return CU_GRAPH_NODE_TYPE_MEM_FREE;
-        case NodeKind::kMemset:
-            return CU_GRAPH_NODE_TYPE_MEMSET;
-        case NodeKind::kMemcpy:
-            return CU_GRAPH_NODE_TYPE_MEMCPY;
-        case NodeKind::kChild:
-            return CU_GRAPH_NODE_TYPE_GRAPH;
-        case NodeKind::kHost:
-            return CU_GRAPH_NODE_TYPE_HOST;
-        case NodeKind::kEventRecord:
-            return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-        case NodeKind::kEventWait:
-            return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
-        case NodeKind::kIf:
-        case NodeKind::kIfElse:
-        case NodeKind::kWhile:
-        case NodeKind::kSwitch:
-        case NodeKind::kConditional:
-            return CU_GRAPH_NODE_TYPE_CONDITIONAL;
-        case NodeKind::kEntry:
-        case NodeKind::kEmpty:
-        case NodeKind::kOther:
-            break;
-    }
-    return CU_GRAPH_NODE_TYPE_EMPTY;
-}
-
-}  // namespace
-
 // The parameters are cleared in pieces: g++ clears 256 bytes at once with `rep stos`, which takes 19 ns, the pieces 5
 // ns (an Intel Xeon; bare loops of both).
 NodeSpec::NodeSpec() noexcept {
     constexpr std::size_t kPiece = 64;
-    static_assert(sizeof params % kPiece == 0);
+    static_assert(sizeof params == 4 * kPiece);
     auto* const bytes = reinterpret_cast<unsigned char*>(&params);
-    for (std::size_t at = 0; at < sizeof params; at += kPiece) std::memset(bytes + at, 0, kPiece);
-}
-
-void NodeSpec::begin(NodeKind what) noexcept {
-    kind = what;
-    params.type = type_of(what);
+    std::memset(bytes, 0, kPiece);
+    std::memset(bytes + kPiece, 0, kPiece);
+    std::memset(bytes + 2 * kPiece, 0, kPiece);
+    std::memset(bytes + 3 * kPiece, 0, kPiece);
 }
 
 CUresult current_context(CUcontext* context) {
@@ -97,28 +57,30 @@ CUresult set_shape(CUgraphNode node, const KernelShape& from, const KernelShape&
     return driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
 }
 
-CUDA_KERNEL_NODE_PARAMS narrow(const CUDA_KERNEL_NODE_PARAMS_v3& k) noexcept {
-    return {k.func,      k.gridDimX,       k.gridDimY,     k.gridDimZ, k.blockDimX, k.blockDimY,
-            k.blockDimZ, k.sharedMemBytes, k.kernelParams, k.extra,    k.kern,      k.ctx};
+// The calls for kernel nodes take the same structure under the name of an older version.
+CUDA_KERNEL_NODE_PARAMS& as_older(CUDA_KERNEL_NODE_PARAMS_v3& kernel) noexcept {
+    using Older = CUDA_KERNEL_NODE_PARAMS;
+    using Newer = CUDA_KERNEL_NODE_PARAMS_v3;
+    static_assert(sizeof(Older) == sizeof(Newer) && offsetof(Older, gridDimX) == offsetof(Newer, gridDimX) &&
+                  offsetof(Older, kernelParams) == offsetof(Newer, kernelParams) &&
+                  offsetof(Older, ctx) == offsetof(Newer, ctx));
+    return reinterpret_cast<Older&>(kernel);
 }
 
-// Takes the kernel of the spec, or its function if it is that of the node's context. If the context cannot be asked
-// for, it takes the kernel, and the driver finds the function.
-CUDA_KERNEL_NODE_PARAMS kernel_of(const NodeSpec& spec) {
-    CUDA_KERNEL_NODE_PARAMS kernel = narrow(spec.params.kernel);
-    if (spec.likely.function == nullptr) return kernel;
-    CUcontext context = kernel.ctx;
+// Takes the function of the kernel, if it is that of the node's context, so that the driver need not find it. If the
+// context cannot be asked for, the driver finds the function.
+void use_function(NodeSpec& spec) {
+    if (spec.likely.function == nullptr) return;
+    CUcontext context = spec.params.kernel.ctx;
     if (context == nullptr) driver().cuCtxGetCurrent(&context);
-    if (context == spec.likely.context) kernel.func = spec.likely.function;
-    return kernel;
+    if (context == spec.likely.context) spec.params.kernel.func = spec.likely.function;
 }
 
 CUresult add(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
+    use_function(spec);
     // The call for kernels takes no edge data, and less time of libcuda.
-    if (spec.kind == NodeKind::kKernel && on.data == nullptr) {
-        const CUDA_KERNEL_NODE_PARAMS kernel = kernel_of(spec);
-        return driver().cuGraphAddKernelNode(node, on.graph, on.after, on.count, &kernel);
-    }
+    if (spec.kind == NodeKind::kKernel && on.data == nullptr)
+        return driver().cuGraphAddKernelNode(node, on.graph, on.after, on.count, &as_older(spec.params.kernel));
     return driver().cuGraphAddNode(node, on.graph, on.after, on.data, on.count, &spec.params);
 }
 
@@ -144,11 +106,6 @@ class Scratch {
     CUgraph graph_ = nullptr;
     CUresult status_;
 };
-
-CUDA_KERNEL_NODE_PARAMS_v3 widen(const CUDA_KERNEL_NODE_PARAMS& k) noexcept {
-    return {k.func,      k.gridDimX,       k.gridDimY,     k.gridDimZ, k.blockDimX, k.blockDimY,
-            k.blockDimZ, k.sharedMemBytes, k.kernelParams, k.extra,    k.kern,      k.ctx};
-}
 
 CUresult make_shaped(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
     CUgraphNode tried = nullptr;
@@ -221,11 +178,8 @@ CUresult set_node(CUgraphNode node, NodeSpec& spec) {
 namespace {
 
 CUresult load_kernel(CUgraphNode node, NodeSpec& spec) {
-    CUDA_KERNEL_NODE_PARAMS params{};
-    const CUresult status = driver().cuGraphKernelNodeGetParams(node, &params);
-    if (status != CUDA_SUCCESS) return status;
-    spec.params.kernel = widen(params);
-    return get_shape(node, &spec.shape);
+    const CUresult status = driver().cuGraphKernelNodeGetParams(node, &as_older(spec.params.kernel));
+    return status == CUDA_SUCCESS ? get_shape(node, &spec.shape) : status;
 }
 
 CUresult load_memset(CUgraphNode node, NodeSpec& spec) {

@@ -42,12 +42,48 @@ struct KernelShape {
     }
 };
 
+// Returns the type of a node as the driver names it.
+constexpr CUgraphNodeType type_of(NodeKind kind) noexcept {
+    switch (kind) {
+        case NodeKind::kKernel:
+            return CU_GRAPH_NODE_TYPE_KERNEL;
+        case NodeKind::kAlloc:
+            return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+        case NodeKind::kFree:
+            return CU_GRAPH_NODE_TYPE_MEM_FREE;
+        case NodeKind::kMemset:
+            return CU_GRAPH_NODE_TYPE_MEMSET;
+        case NodeKind::kMemcpy:
+            return CU_GRAPH_NODE_TYPE_MEMCPY;
+        case NodeKind::kChild:
+            return CU_GRAPH_NODE_TYPE_GRAPH;
+        case NodeKind::kHost:
+            return CU_GRAPH_NODE_TYPE_HOST;
+        case NodeKind::kEventRecord:
+            return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+        case NodeKind::kEventWait:
+            return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+        case NodeKind::kIf:
+        case NodeKind::kIfElse:
+        case NodeKind::kWhile:
+        case NodeKind::kSwitch:
+        case NodeKind::kConditional:
+            return CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        case NodeKind::kEntry:
+        case NodeKind::kEmpty:
+        case NodeKind::kOther:
+            break;
+    }
+    return CU_GRAPH_NODE_TYPE_EMPTY;
+}
+
 struct NodeSpec {
     NodeKind kind = NodeKind::kEmpty;
     CUgraphNodeParams params;             // unused fields are zero, as the driver requires
     KernelShape shape{};                  // of a kernel node
     PlacedFunction likely;                // of a kernel node: its kernel in the context that is probably its own
     Owners owners;                        // owners that the node needs beside the driver
+    const KernelHandle* lent = nullptr;   // the only owner of a new kernel node, which the caller keeps alive; or null
     std::vector<ParameterUse> uses;       // fields that are values of named parameters
     NodeRules rules;                      // limits and grid of a node with `uses`
     ArgumentPack arguments;               // target of params.kernel.kernelParams of a kernel node
@@ -58,7 +94,10 @@ struct NodeSpec {
 
     NodeSpec() noexcept;
     // Starts a spec for a node of this kind. Must be called first.
-    void begin(NodeKind what) noexcept;
+    void begin(NodeKind what) noexcept {
+        kind = what;
+        params.type = type_of(what);
+    }
 };
 
 // Gets the current context; returns CUDA_ERROR_INVALID_CONTEXT when no context is current.

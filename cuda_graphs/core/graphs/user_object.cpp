@@ -50,9 +50,7 @@ Opaque copy_bytes(const void* data, std::size_t size) {
 
 OwnerPage* OwnerPage::create(CUgraph graph, std::uint32_t size) noexcept {
     std::unique_ptr<OwnerPage> page(new (std::nothrow) OwnerPage);
-    if (page) page->slots_.reset(new (std::nothrow) Slot[size]);
-    if (!page || !page->slots_) return note_error(CUDA_ERROR_OUT_OF_MEMORY, "OwnerPage::create"), nullptr;
-    page->size_ = size;
+    if (!page || !page->make_room(size)) return note_error(CUDA_ERROR_OUT_OF_MEMORY, "OwnerPage::create"), nullptr;
     const GilRelease released;
     CU_TRY(driver().cuUserObjectCreate(&page->object_, page.get(), defer_page, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     OwnerPage* shared = page.release();
@@ -60,6 +58,16 @@ OwnerPage* OwnerPage::create(CUgraph graph, std::uint32_t size) noexcept {
     if (status == CUDA_SUCCESS) return shared;
     shared->drop(nullptr);
     return note_error(status, "cuGraphRetainUserObject"), nullptr;
+}
+
+bool OwnerPage::make_room(std::uint32_t size) noexcept {
+    try {
+        slots_.reserve(size);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    size_ = size;
+    return true;
 }
 
 CUresult OwnerPage::attach(CUgraph graph) noexcept {
@@ -79,6 +87,8 @@ void OwnerPage::drop(CUgraph graph) noexcept {
 
 void OwnerPage::rollback(std::uint32_t index) noexcept {
     --pending_;
+    if (index + 1 != used_) return;  // later slots may share the owners
+    if (index == shared_by_) shared_ = nullptr;
     const Owners dropped = std::exchange(slots_[index].owners, {});
 }
 
@@ -89,8 +99,9 @@ void OwnerPage::leave(std::uint32_t index) noexcept {
 
 Owners OwnerPage::take_back(std::uint32_t index) noexcept {
     --pending_;
-    if (index + 1 == used_) --used_;
-    return std::exchange(slots_[index].owners, {});
+    Owners taken = std::exchange(slots_[index].owners, {});
+    if (index + 1 == used_) slots_.pop_back(), --used_;
+    return taken;
 }
 
 namespace {
@@ -107,7 +118,7 @@ bool are_same(const Owners& a, const Owners& b) noexcept {
 
 bool OwnerPage::holds(const Owners& owners) const noexcept {
     const auto has = [&](const Slot& slot) { return are_same(slot.owners, owners); };
-    return std::any_of(slots_.get(), slots_.get() + used_, has);
+    return std::any_of(slots_.begin(), slots_.end(), has);
 }
 
 void OwnerPage::move_nodes_to(const std::vector<OwnerPage*>& targets) noexcept {
@@ -118,7 +129,7 @@ void OwnerPage::move_nodes_to(const std::vector<OwnerPage*>& targets) noexcept {
         if ((*target)->is_full()) ++target;
         OwnerPage& page = **target;
         slot.node->owners = {&page, page.used_};
-        page.slots_[page.used_++] = slot;
+        page.slots_.emplace_back(owners(i), slot.node, page.used_++);
         ++page.nodes_;
         slot.node = nullptr;
     }

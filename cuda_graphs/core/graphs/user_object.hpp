@@ -24,11 +24,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
 #include "core/handles/box.hpp"
 #include "core/handles/deferred.hpp"
+#include "record_memory.hpp"
 
 namespace cg {
 
@@ -86,11 +88,15 @@ class OwnerPage final : public Deferred {
     std::uint32_t nodes() const noexcept { return nodes_; }
     CUuserObject object() const noexcept { return object_; }
 
-    std::uint32_t add_pending(Owners&& owners) noexcept {
-        slots_[used_].owners.first.swap(owners.first);  // a new slot is empty
-        slots_[used_].owners.second.swap(owners.second);
-        ++pending_;
-        return used_++;
+    std::uint32_t add_pending(Owners&& owners) noexcept { return add_slot(std::move(owners), used_); }
+    // Does the same for one owner, which the caller keeps alive meanwhile. The slots of many nodes of one kernel share
+    // it, so that an added node counts no reference.
+    template <class T>
+    std::uint32_t add_pending(const std::shared_ptr<T>& lent) noexcept {
+        if (lent.get() == shared_) return add_slot({}, shared_by_);
+        shared_ = lent.get();
+        shared_by_ = used_;
+        return add_slot({lent, {}}, used_);
     }
     void rollback(std::uint32_t index) noexcept;
     void commit(std::uint32_t index, NodeRecord& node) noexcept {
@@ -98,7 +104,7 @@ class OwnerPage final : public Deferred {
         slots_[index].node = &node;
         ++nodes_;
     }
-    const Owners& owners(std::uint32_t index) const noexcept { return slots_[index].owners; }
+    const Owners& owners(std::uint32_t index) const noexcept { return slots_[slots_[index].holder].owners; }
 
     // The same operations for a page whose nodes have no record (executable_owners.hpp).
     void keep(std::uint32_t) noexcept { --pending_; }
@@ -114,19 +120,32 @@ class OwnerPage final : public Deferred {
     friend class OwnerPages;  // links its pages in a list
 
     struct Slot {
-        Owners owners;
-        NodeRecord* node = nullptr;  // node of the graph that made the page; outlives this use of the slot
+        Slot(Owners what, NodeRecord* whose, std::uint32_t by) noexcept
+            : owners(std::move(what)), node(whose), holder(by) {}
+
+        Owners owners;         // empty if another slot holds them
+        NodeRecord* node;      // node of the graph that made the page; outlives this use of the slot
+        std::uint32_t holder;  // index of the slot that holds the owners
     };
+
+    bool make_room(std::uint32_t size) noexcept;
+    std::uint32_t add_slot(Owners&& owners, std::uint32_t holder) noexcept {
+        slots_.emplace_back(std::move(owners), nullptr, holder);
+        ++pending_;
+        return used_++;
+    }
 
     CUuserObject object_ = nullptr;
     bool loose_ = true;
     OwnerPage* previous_ = nullptr;  // previous page of the same graph
     OwnerPage* next_page_ = nullptr;
-    std::uint32_t size_ = 0;
-    std::uint32_t used_ = 0;
+    std::uint32_t size_ = 0;  // maximum number of slots, for which there is room
+    std::uint32_t used_ = 0;  // number of slots
     std::uint32_t pending_ = 0;
     std::uint32_t nodes_ = 0;
-    std::unique_ptr<Slot[]> slots_;
+    std::uint32_t shared_by_ = 0;   // the slot that holds `shared_`
+    const void* shared_ = nullptr;  // the last owner that slots share; null without one
+    std::pmr::vector<Slot> slots_{&record_memory()};
     Counted<Kind::kUserObject> counted_;
 };
 
@@ -145,8 +164,14 @@ class OwnerPages {
 
     // Attaches owners to the graph; returns a slot without a page and a noted error on failure.
     OwnerSlot prepare(CUgraph graph, Owners&& owners) noexcept {
-        if ((open_ == nullptr || open_->is_full()) && !open_page(graph)) return {};
+        if (!has_room(graph)) return {};
         return {open_, open_->add_pending(std::move(owners))};
+    }
+    // Does the same for one owner, which the caller keeps alive meanwhile.
+    template <class T>
+    OwnerSlot prepare(CUgraph graph, const std::shared_ptr<T>& lent) noexcept {
+        if (!has_room(graph)) return {};
+        return {open_, open_->add_pending(lent)};
     }
     void rollback(OwnerSlot slot) noexcept;
     // Makes the prepared owners those of the node, and releases its previous owners.
@@ -177,6 +202,7 @@ class OwnerPages {
     }
 
   private:
+    bool has_room(CUgraph graph) noexcept { return (open_ != nullptr && !open_->is_full()) || open_page(graph); }
     bool open_page(CUgraph graph) noexcept;
     OwnerPage* add_page(CUgraph graph, std::uint32_t size) noexcept;
     bool add_pages_for(CUgraph graph, std::uint32_t nodes, std::vector<OwnerPage*>& pages) noexcept;

@@ -220,11 +220,13 @@ CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& conte
         if (current != *context) return reinterpret_cast<CUfunction>(box.raw);
         CU_TRY(driver().cuKernelGetFunction(&function, box.raw));
     }
-    auto& places = box.functions;
-    places.erase(std::remove_if(places.begin(), places.end(),
-                                [](const ContextFunction& known) { return known.context.expired(); }),
-                 places.end());
-    places.push_back({context, {current, function}});
+    const auto has_ended = [](const ContextFunction& known) { return known.context.expired(); };
+    box.others.erase(std::remove_if(box.others.begin(), box.others.end(), has_ended), box.others.end());
+    ContextFunction known{{current, function}, context};
+    if (has_ended(box.likely))
+        box.likely = std::move(known);
+    else
+        box.others.push_back(std::move(known));
     return function;
 }
 

@@ -48,13 +48,18 @@ struct PlacedFunction {
 };
 
 struct ContextFunction {
-    std::weak_ptr<const CUcontext> context;  // tells a context from a later one at the same address
     PlacedFunction place;
+    std::weak_ptr<const CUcontext> context;  // tells a context from a later one at the same address
+
+    bool is_of(const ContextHandle& wanted) const noexcept {
+        return place.function != nullptr && !context.owner_before(wanted) && !wanted.owner_before(context);
+    }
 };
 
 struct KernelBox {
     CUkernel raw = nullptr;
     CUfunction function = nullptr;      // function of a module, which is not a CUkernel; `raw` then has the same value
+    ContextFunction likely;             // function in the context that is nearly always the current one; may be empty
     LibraryHandle library;              // empty for a kernel of foreign code
     Opaque owner;                       // owner that keeps the code of a foreign kernel loaded, or the image that
                                         // another kernel came from (a CodeImage of Python); may be empty
@@ -62,7 +67,7 @@ struct KernelBox {
     std::atomic<bool> known{false};     // a failed query, as without a context, is repeated
     std::vector<KernelType> signature;  // empty if the code tells no types
     std::vector<Parameter> parameters;  // constant once `known`
-    std::vector<ContextFunction> functions;
+    std::vector<ContextFunction> others;     // functions in further contexts
     std::atomic<const char*> name{nullptr};  // for messages; null for a kernel of foreign code; never freed
     Counted<Kind::kKernel> counted;
     ~KernelBox();
@@ -107,8 +112,9 @@ inline CUfunction function_on(const KernelHandle& kernel, const StreamHandle& st
     const KernelBox& box = *box_of<KernelBox>(kernel);
     if (box.function != nullptr) return box.function;
     const ContextHandle& context = box_of<StreamBox>(stream)->context;
-    for (const ContextFunction& known : box.functions)
-        if (!known.context.owner_before(context) && !context.owner_before(known.context)) return known.place.function;
+    if (box.likely.is_of(context)) return box.likely.place.function;
+    for (const ContextFunction& known : box.others)
+        if (known.is_of(context)) return known.place.function;
     return context ? learn_function(kernel, context) : reinterpret_cast<CUfunction>(box.raw);
 }
 
@@ -116,15 +122,17 @@ inline CUfunction function_on(const KernelHandle& kernel, const StreamHandle& st
 // error on failure. See find_likely_function.
 bool learn_function_here(const KernelHandle& kernel);
 
-// Finds a CUfunction of the kernel and its context, which is nearly always the current one; an empty place if none is
-// known. For a node of this function, libcuda 580 takes 0.05 us less than for one of the kernel. Returns false
+// Finds a CUfunction of the kernel and its context, which is nearly always the current one. `place` stays empty if none
+// is known. For a node of this function, libcuda 580 takes 0.05 us less than for one of the kernel. Returns false
 // with a noted error on failure. The caller holds the GIL.
 inline bool find_likely_function(const KernelHandle& kernel, PlacedFunction* place) {
-    const KernelBox& box = *box_of<KernelBox>(kernel);
-    *place = {};
+    KernelBox& box = *box_of<KernelBox>(kernel);
     if (box.function != nullptr) return true;
-    if (box.functions.empty() && !learn_function_here(kernel)) return false;
-    if (!box.functions.empty() && !box.functions.front().context.expired()) *place = box.functions.front().place;
+    if (box.likely.context.expired()) {
+        box.likely = {};
+        if (!learn_function_here(kernel)) return false;
+    }
+    *place = box.likely.place;
     return true;
 }
 

@@ -29,8 +29,8 @@ cdef class ExecutableCallbacks:
         cdef uintptr_t record
         cdef dict counts = {}
         if has_callbacks():
-            for record in self.records_in(graph, definition._h):
-                counts[record] = give_callback(wrap_node(definition._h, <NodeRecord*>record), self.launches)
+            for record in self.records_in(graph, definition._ref.any()):
+                counts[record] = give_callback(wrap_node(definition._ref.any(), <NodeRecord*>record), self.launches)
         return counts
 
     cdef list records_in(self, GraphBox* graph, const NodeHandle& any):
@@ -71,7 +71,7 @@ cdef class ExecutableCallbacks:
     cdef int replace_child(self, GraphNode node, dict counts) except -1:
         if not counts:
             return 0
-        for record, count in zip(self.records_in_child(node._record(), node._h), counts.values()):
+        for record, count in zip(self.records_in_child(node._record(), node._ref.any()), counts.values()):
             self.replace(record, count)
         return 0
 

@@ -249,7 +249,7 @@ cdef class Graph:
             self._temporaries = temporaries
             temporaries.use(h)
             self._note_places(graph)
-        self._source = WeakNode(definition._h)
+        self._source = WeakNode(definition._ref.handle())
         self._read_parameters(h, graph)
         self._changes.clear()
         self._guards = guards_of(hierarchy_number(graph[0]))
@@ -610,13 +610,13 @@ cdef Graph make_graph(InsertionPoint definition, GraphBox* graph, object options
 
             early = EarlyNodes(definition, None, fused.nodes() if optimizes else ())
             add_edges_of(early, edges)
-        h = instantiate(definition._h, &params, upload_to, &status, &edges)
+        h = instantiate(definition._ref.handle(), &params, upload_to, &status, &edges)
     finally:
         running.clear()
     if not h:
         raise_instantiate_error(definition, graph, status, &params)
     cdef Graph made = Graph._from_handle(h, callbacks)
-    made._source = WeakNode(definition._h)
+    made._source = WeakNode(definition._ref.handle())
     made._read_parameters(h, graph)
     made._temporaries = plan_memory(definition, made._temporaries, fused.sets() if optimizes else ())
     made._temporaries.use(h)
@@ -706,7 +706,7 @@ cdef int check_finished(InsertionPoint definition, GraphBox* graph) except -1:
     cdef GraphBox* unfinished = find_unfinished(graph[0])
     if unfinished == NULL:
         return 0
-    where = "its graph" if unfinished == graph else f"the body {wrap_graph(definition._h, unfinished)!r} in it"
+    where = "its graph" if unfinished == graph else f"the body {wrap_graph(definition._ref.any(), unfinished)!r} in it"
     if unfinished.is_abandoned:
         raise RuntimeError(f"The graph is unfinished: a capture into {where} was abandoned or invalidated")
     raise RuntimeError(f"The graph is unfinished: {where} is still being captured; call end_building() of its builder")
@@ -739,7 +739,7 @@ cdef int raise_instantiate_error(
     name, text = status_words(status) if status else ("", "")
     attempt = f"instantiate {definition._identify(True)}"
     if graph.nodes.find(params.hErrNode_out) != NULL:
-        attempt += f"; the driver points at {wrap_raw(definition._h, graph, params.hErrNode_out)._identify(True)}"
+        attempt += f"; the driver points at {wrap_raw(definition._ref.any(), graph, params.hErrNode_out)._identify(True)}"
     if graph.holder != NULL and status:
         raise_explained(
             status, attempt, ("The graph is inside a node of another graph, which runs it.", "Instantiate the outermost definition.")

@@ -16,6 +16,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeSpec,
     ParameterProblem,
     ParameterRef,
+    as_owner,
     child_box,
     find_unplanned,
     get_exec_enabled,
@@ -48,6 +49,7 @@ from cuda_graphs.graph.nodes.spec cimport (
 )
 from .callbacks cimport ExecutableCallbacks
 from cuda_graphs.graph.operands.parameter cimport is_hidden, wrap
+from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 
 
@@ -260,7 +262,7 @@ cdef class ExecutableKernelNode(SwitchableNode):
         self._set(spec)
         self._changes[self._key] = changes
 
-    def _replace_code(self, kernel):
+    def _replace_code(self, Kernel kernel not None):
         """Give the node other code, which takes the same arguments."""
         cdef NodeSpec spec
         cdef NodeRecord* record = self._record()
@@ -268,6 +270,7 @@ cdef class ExecutableKernelNode(SwitchableNode):
         cdef CUresult status
         self._node._load_with_owners(spec)
         fill_code(spec, kernel)
+        spec.owners.first = as_owner(kernel._h)
         use_planned(self, record, spec)
         with nogil:
             status = set_exec_node(self._h, record[0], spec, &problem)
@@ -322,7 +325,7 @@ cdef int set_task(ExecutableKernelNode self, NodeCall call, NodeCall values, siz
     """Set the node of one task of `call` to the launch of that task in `values`, or only check that this is possible."""
     cdef NodeSpec spec
     cdef ExecutableKernelNode view = view_node(
-        self._h, self._slots, self._changes, self._callbacks, wrap_node(self._node._h, call.nodes[task])
+        self._h, self._slots, self._changes, self._callbacks, wrap_node(self._node._ref.any(), call.nodes[task])
     )
     launch = values.launches[task]
     read_kernel(spec, launch.config, launch.kernel, values.arguments_of_task(task))

@@ -46,7 +46,7 @@ cdef dict STATES = {
 cdef TaskFlow make_task_flow(InsertionPoint graph):
     cdef TaskFlow self = TaskFlow.__new__(TaskFlow)
     graph._open()
-    self._h = graph._h
+    self._ref.refer(graph._ref.any(), graph._ref.node()[0])
     self._order.reset(new TaskOrder())
     self._tasks = {}
     self._state = "new"
@@ -96,7 +96,7 @@ cdef class TaskFlow(InsertionPoint):
     @property
     def graph(self):
         """The GraphDef of the flow."""
-        return wrap_graph(self._h, self._record().graph)
+        return wrap_graph(self._ref.any(), self._record().graph)
 
     def call(self, obj, *args, name=None):
         """Let `obj` add its nodes, which take part with the edges between them. See `GraphDef.call`."""
@@ -242,7 +242,7 @@ cdef class TaskFlow(InsertionPoint):
         given.resize(self._journal.size())
         for i in range(all.size()):
             if self._journal[i].is_alive():
-                add_all_accesses(<GraphNode>wrap_node(self._h, self._journal[i]), all[i])
+                add_all_accesses(<GraphNode>wrap_node(self._ref.any(), self._journal[i]), all[i])
                 self._list_given(self._journal[i], given[i])
         first = self._order.get().size()
         try:
@@ -299,7 +299,7 @@ cdef class TaskFlow(InsertionPoint):
         with nogil:
             status = list_edges_of(record.raw, Direction.kPredecessors, edges)
         if status:
-            check_attempt(status, f"ask for the edges of {wrap_node(self._h, record)._identify(True)}")
+            check_attempt(status, f"ask for the edges of {wrap_node(self._ref.any(), record)._identify(True)}")
         return 0
 
     cdef CUgraphNode _raw_of(self, Task task) except NULL:
@@ -335,7 +335,7 @@ cdef class TaskFlow(InsertionPoint):
                 continue
             for memory in self._freed:
                 if memory.start < accesses.all[i].span.end() and accesses.all[i].span.start < memory.end:
-                    free = wrap_node(self._h, self._nodes[memory.by].record)
+                    free = wrap_node(self._ref.any(), self._nodes[memory.by].record)
                     raise ValueError(
                         f"cannot add {describe(spec)}: {free._identify()} has freed the memory before. Free memory after "
                         "its last use, or leave it to the task flow, which frees it at the end"
@@ -348,7 +348,7 @@ cdef class TaskFlow(InsertionPoint):
         cdef NodeRecord* freed
         for i in range(self._allocated.size()):
             self._raw_of(self._allocated[i])
-            node = <InsertionPoint>wrap_node(self._h, self._nodes[self._allocated[i]].record)
+            node = <InsertionPoint>wrap_node(self._ref.any(), self._nodes[self._allocated[i]].record)
             freed = node._record().metadata.get().freed_by if node._record().metadata else NULL
             if freed == NULL or not freed.is_alive():
                 self.free(node)

@@ -7,10 +7,10 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeHandle,
     NodeKind,
     NodeRecord,
+    NodeReference,
     NodeSpec,
     Owners,
     OwnerSlot,
-    RecordEntry,
 )
 from cuda_graphs.graph.operands.condition cimport Condition
 from .condition_tests cimport ConditionTest
@@ -18,8 +18,7 @@ from cuda_graphs.graph.operands.loop_counter cimport LoopCounter
 
 
 cdef class InsertionPoint:
-    cdef RecordEntry _entry  # of a node; first, since members end in this order and it needs the handle
-    cdef NodeHandle _h  # node to add after; the entry node for a definition
+    cdef NodeReference _ref  # the node to add after; the entry node for a definition
     cdef object __weakref__
 
     cdef NodeRecord* _record(self) except NULL

@@ -52,14 +52,13 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     dependencies_on,
     order_all_tests,
     parameters_of,
-    point_to,
     prepare_node,
     record_node,
     share_owners,
     stand_in_of,
 )
 from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
-from cuda_graphs.core.resources.handles cimport box_of, hold_python
+from cuda_graphs.core.resources.handles cimport hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
@@ -140,22 +139,28 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o)
     PyTypeObject* type_of "Py_TYPE"(PyObject* o)
     ctypedef struct ClassSlots "PyTypeObject":
-        InsertionPoint (*tp_new)(PyTypeObject* cls, PyObject* args, PyObject* kwargs)  # of the classes of node_classes.pyx
+        PyObject* (*tp_new)(PyTypeObject* cls, PyObject* args, PyObject* kwargs)
+
+cdef extern from *:
+    """
+    static inline PyObject* as_result(PyObject* made) noexcept { return made; }
+    """
+    InsertionPoint as_result(PyObject* made)  # takes over the reference
 
 cdef tuple no_arguments = ()
 
 
-cdef inline InsertionPoint make_instance(NodeKind kind):
-    # A count of references up and at once down again costs 4 ns in Python 3.12 (a Xeon), hence no casts of the result.
+cdef inline PyObject* make_instance(NodeKind kind) except NULL:
+    # Returns a pointer, since Cython counts the reference of a variable up and at once down again: 4 ns in Python 3.12 (a Xeon).
     cdef PyTypeObject* cls = class_at(kind)
     return (<ClassSlots*>cls).tp_new(cls, <PyObject*>no_arguments, NULL)
 
 
 cdef inline InsertionPoint make_node_object(const NodeHandle& any, NodeRecord* record):
-    cdef InsertionPoint self = make_instance(NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind)
-    point_to(self._h, any, record[0])
-    self._entry.enter(record[0], <void*>self)
-    return self
+    cdef PyObject* made = make_instance(NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind)
+    (<InsertionPoint>made)._ref.refer(any, record[0])
+    (<InsertionPoint>made)._ref.enter(made)
+    return as_result(made)
 
 
 cdef InsertionPoint wrap_node(const NodeHandle& any, NodeRecord* record):
@@ -182,9 +187,9 @@ cdef InsertionPoint wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode
 
 
 cdef InsertionPoint wrap_graph(const NodeHandle& any, GraphBox* graph):
-    cdef InsertionPoint definition = make_instance(NodeKind.kEntry)
-    point_to(definition._h, any, graph.entry)
-    return definition
+    cdef PyObject* made = make_instance(NodeKind.kEntry)
+    (<InsertionPoint>made)._ref.refer(any, graph.entry)
+    return as_result(made)
 
 
 cdef CUgraph hand_out(GraphBox* graph) except? NULL:
@@ -268,9 +273,9 @@ cdef int check_not_freed(InsertionPoint self, tuple operands) except -1:
         node = operand
         record = node._record()
         freed = record.metadata.get().freed_by if record.metadata else NULL
-        if freed != NULL and freed.is_alive() and is_reached(self, wrap_node(node._h, freed)):
+        if freed != NULL and freed.is_alive() and is_reached(self, wrap_node(node._ref.any(), freed)):
             raise ValueError(
-                f"{node._identify()} allocates the memory, and {wrap_node(node._h, freed)._identify()} frees it before "
+                f"{node._identify()} allocates the memory, and {wrap_node(node._ref.any(), freed)._identify()} frees it before "
                 f"{self._identify()}: use the memory in a node that the free node does not reach"
             )
     return 0
@@ -286,7 +291,7 @@ cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
     while inner != graph:
         if inner.holder == NULL:
             return False
-        place = wrap_node(place._h, inner.holder)
+        place = wrap_node(place._ref.any(), inner.holder)
         inner = inner.holder.graph
     if place._record().raw == NULL:  # a definition, or its entry node
         return False
@@ -335,7 +340,7 @@ cdef GraphBox* refuse_dead(InsertionPoint self) except NULL:
 cdef int refuse_node(InsertionPoint self, GraphBox* graph, NodeSpec& spec, object edge, CUresult status) except -1:
     along = "" if edge is None else f" along {edge!r}"
     return raise_explained(
-        status, f"add {describe(spec)} to {self._identify(True)}{along}", find_cause(self._h, graph, spec)
+        status, f"add {describe(spec)} to {self._identify(True)}{along}", find_cause(self._ref.any(), graph, spec)
     )
 
 
@@ -356,7 +361,7 @@ cdef int note_memory(InsertionPoint node, NodeSpec& spec, const GraphMemoryRef& 
     """Record the memory of a new alloc node: its place, or its address and type."""
     cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
     if spec.place:
-        memory.get().set_node(node._h)
+        memory.get().set_node(node._ref.handle())
         declare_place(node._record().graph, memory)
     else:
         memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
@@ -402,12 +407,13 @@ cdef class InsertionPoint:
         )
 
     cdef NodeRecord* _record(self) except NULL:
-        if not self._h:
+        cdef NodeRecord* record = self._ref.node()
+        if record == NULL:
             raise RuntimeError(f"this {type(self).__name__} was not made by cuda_graphs")
-        return box_of[NodeRecord](self._h)
+        return record
 
     cdef GraphBox* _open(self) except NULL:
-        cdef GraphBox* graph = living_graph(self._h)
+        cdef GraphBox* graph = living_graph(self._ref)
         return refuse_dead(self) if graph == NULL else graph
 
     def _definition_number(self):
@@ -415,12 +421,12 @@ cdef class InsertionPoint:
         return hierarchy_number(self._open()[0])
 
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge):
-        cdef GraphBox* graph = living_graph(self._h)
+        cdef GraphBox* graph = living_graph(self._ref)
         cdef Dependencies place
         cdef CUgraphEdgeData data
         if graph == NULL:
             refuse_dead(self)
-        place = dependencies_on(self._h)
+        place = dependencies_on(self._ref.node()[0])
         if edge is not None:
             data = accept_edge(edge)
             place.data = &data
@@ -458,7 +464,7 @@ cdef class InsertionPoint:
             record.make_metadata().parameters.swap(parameters)
         if device != kNoDevice:
             record.make_metadata().device = device
-        return make_labelled(self._h, record, name)
+        return make_labelled(self._ref.any(), record, name)
 
     def join(self, *nodes, name=None):
         """Add an EmptyNode that depends on this node and on all of `nodes`, which belong to the same graph.
@@ -490,7 +496,7 @@ cdef class InsertionPoint:
                 status, f"add a join of {names or 'no nodes'} to {self._identify(True)}", cause_of_join(self, nodes)
             )
         graph.edited |= after.size() > 1  # the order of the edges is arbitrary
-        return make_labelled(self._h, record, name)
+        return make_labelled(self._ref.any(), record, name)
 
     def alloc(
         self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
@@ -710,7 +716,7 @@ cdef class InsertionPoint:
             return self._add_conditional(condition, kind, size, name)
         self._try_test(test, size, name)
         if not test.is_guard:
-            condition = wrap_graph(self._h, self._open()).create_condition(1 if begins else None)
+            condition = wrap_graph(self._ref.any(), self._open()).create_condition(1 if begins else None)
         first = first_test(test, begins, self._open().holder == NULL)
         if first is not None:
             place = self.launch(None, first.kernel, condition, *first.args)
@@ -722,7 +728,7 @@ cdef class InsertionPoint:
             node = place._add_conditional(condition, kind, size, name)
             added.append(node)
             if kind == NodeKind.kWhile:
-                add_loop_test(node._h, node._record().metadata.get().inner[0], test, condition)
+                add_loop_test(node._ref.any(), node._record().metadata.get().inner[0], test, condition)
         except BaseException as error:
             remove_again(added, error)
             raise
@@ -824,7 +830,7 @@ cdef class InsertionPoint:
         # Other emitters may keep addresses.
         cdef uint64_t before = enter_places(hierarchy_number(graph[0]) if takes_stand_ins(obj) else 0)
         try:
-            last = emit(obj, wrap_node(self._h, self._record()), args)
+            last = emit(obj, wrap_node(self._ref.any(), self._record()), args)
         finally:
             leave_places(before)
             if pinned:
@@ -910,15 +916,19 @@ cdef InsertionPoint add_plain_launch(InsertionPoint self, Arguments args, size_t
     """Do what `add_launch` does, for the usual arguments: the first two are the config and the kernel."""
     cdef NodeSpec spec
     cdef GraphBox* graph
-    read_plain_launch(spec, <LaunchConfig>args[0], <Kernel>args[1], args + 2, count - 2)
-    if spec.owners.second.get() != NULL:  # of memory; plain numbers have no owners
+    cdef Kernel kernel = <Kernel>args[1]
+    read_plain_launch(spec, <LaunchConfig>args[0], kernel, args + 2, count - 2)
+    if spec.owners.second.get() == NULL:  # plain numbers have no owners, memory does
+        spec.lent = &kernel._h
+    else:
+        spec.owners.first = as_owner(kernel._h)
         declare_accesses(self, spec, as_tuple(args + 2, count - 2), None, None)
     if edge is not None:
         return self._add(spec, name, edge)
-    graph = living_graph(self._h)
+    graph = living_graph(self._ref)
     if graph == NULL:
         refuse_dead(self)
-    return self._add_after(graph, spec, dependencies_on(self._h), name, None)
+    return self._add_after(graph, spec, dependencies_on(self._ref.node()[0]), name, None)
 
 
 cdef InsertionPoint add_launch(

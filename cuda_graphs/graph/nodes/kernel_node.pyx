@@ -317,7 +317,7 @@ cdef int set_task(KernelNode self, NodeCall call, NodeCall values, size_t task) 
     read_kernel(spec, launch.config, launch.kernel, arguments)
     if values.device != kNoDevice:
         spec.params.kernel.ctx = context_of_device(values.device)
-    (<GraphNode>wrap_node(self._h, record))._set(spec)
+    (<GraphNode>wrap_node(self._ref.any(), record))._set(spec)
     return set_declaration(record, declared)
 
 

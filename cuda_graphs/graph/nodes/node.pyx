@@ -135,7 +135,7 @@ cdef class GraphNode(InsertionPoint):
     @property
     def graph(self):
         """The GraphDef that holds this node. For a node in a body or an embedded graph it is the inner graph."""
-        return wrap_graph(self._h, self._record().graph)
+        return wrap_graph(self._ref.any(), self._record().graph)
 
     @property
     def handle(self):
@@ -283,7 +283,7 @@ cdef class GraphNode(InsertionPoint):
         for _ in range(LEVELS_NAMED):
             if graph.holder == NULL:
                 return words
-            holder = wrap_node(self._h, graph.holder)
+            holder = wrap_node(self._ref.any(), graph.holder)
             words += f" in {property_of_holder(graph)} of {holder._label(holder._name_for_message(), with_handle)}"
             graph = graph.holder.graph
         return words if graph.holder == NULL else f"{words} in {graph.depth} more"
@@ -412,7 +412,7 @@ cdef class GraphNode(InsertionPoint):
             if not keeps:
                 graph.owners.rollback(slot)
             raise_explained(
-                status, f"change {self._identify(True)} to {describe(spec)}", find_cause(self._h, graph, spec)
+                status, f"change {self._identify(True)} to {describe(spec)}", find_cause(self._ref.any(), graph, spec)
             )
         if not keeps:
             graph.owners.commit(graph.raw, slot, record[0])
@@ -435,7 +435,7 @@ cdef class GraphNode(InsertionPoint):
                 status = list_edges_of(record.raw, direction(forward), edges)
         if status:
             check_attempt(status, f"ask for the edges of {self._identify(True)}")
-        return {wrap_raw(self._h, record.graph, raw) for raw in (edges.target if forward else edges.source)}
+        return {wrap_raw(self._ref.any(), record.graph, raw) for raw in (edges.target if forward else edges.source)}
 
     @staticmethod
     def _is_node(thing):
@@ -487,7 +487,7 @@ cdef class GraphNode(InsertionPoint):
     def __hash__(self):
         # Hash of the record, so that a later Python object of the node has the same hash. Shifted, because a GraphDef and
         # its entry node share a record.
-        return <Py_hash_t>(<uintptr_t>self._h.get() >> 4)
+        return <Py_hash_t>(<uintptr_t>self._ref.node() >> 4)
 
     def __repr__(self):
         cdef NodeRecord* record = self._record()
@@ -558,7 +558,7 @@ cdef int collect_present(GraphNode self, object nodes, bint forward, Edges& edge
     if status:
         check_attempt(status, f"ask for the edges of {self._identify(True)}")
     for i in range(now.size()):
-        if wrap_raw(self._h, graph, now.target[i] if forward else now.source[i]) in nodes:
+        if wrap_raw(self._ref.any(), graph, now.target[i] if forward else now.source[i]) in nodes:
             edges.copy(now, i)
     return 0
 

@@ -82,7 +82,7 @@ cdef class ChildGraphNode(GraphNode):
     def child_graph(self):
         """The embedded copy, a GraphDef. Instantiation uses its current state."""
         self._open()
-        return wrap_graph(self._h, child_of(self))
+        return wrap_graph(self._ref.any(), child_of(self))
 
     def _describe(self):
         return f" child={<uintptr_t>child_of(self).raw:#x}"
@@ -256,7 +256,7 @@ cdef class ConditionalNode(GraphNode):
         self._open()
         if record.kind == NodeKind.kConditional:
             return ()
-        return tuple([wrap_graph(self._h, body) for body in record.metadata.get().inner])
+        return tuple([wrap_graph(self._ref.any(), body) for body in record.metadata.get().inner])
 
     def _describe(self):
         condition = self.condition

@@ -25,7 +25,7 @@ cdef class NodeSequence:
             return
         if not meet(&before, &after) or before == after:
             return
-        first, second = wrap_node(node._h, before), wrap_node(node._h, after)
+        first, second = wrap_node(node._ref.any(), before), wrap_node(node._ref.any(), after)
         if not is_reached(second, first) and not is_reached(first, second):
             second.pred.add(first)
 

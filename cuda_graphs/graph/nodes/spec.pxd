@@ -15,7 +15,7 @@ from cuda_graphs.graph.operands.condition cimport Condition
 # They raise RecursionError if graphs inside the node would be deeper than kMaxDepth.
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1
 cdef int read_launch(NodeSpec& spec, object config, Kernel kernel, Arguments args, size_t count) except -1
-cdef int read_plain_launch(NodeSpec& spec, LaunchConfig config, Kernel kernel, Arguments args, size_t count) except -1
+cdef int read_plain_launch(NodeSpec& spec, LaunchConfig config, Kernel kernel, Arguments args, size_t count) except -1  # sets no owner of the kernel
 cdef int read_alloc(NodeSpec& spec, object size, object options) except -1  # GraphAllocOptions; returns the device
 cdef int read_free(NodeSpec& spec, object dptr) except -1
 cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1
@@ -37,7 +37,7 @@ cdef tuple accept_arguments(object args)
 # sets the owners of the parts that stay: `first` owns the kernel, `second` the arguments.
 cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1
 
-# Sets the code of a kernel node, and its owner.
+# Sets the code of a kernel node, but not its owner.
 cdef int fill_code(NodeSpec& spec, Kernel kernel) except -1
 
 # Returns a description of a spec for messages: "a memset of 4 x 1 elements at 0x1000".

@@ -90,6 +90,7 @@ cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) e
 
 
 cdef int read_launch(NodeSpec& spec, object config, Kernel kernel, Arguments args, size_t count) except -1:
+    spec.owners.first = as_owner(kernel._h)
     if type(config) is LaunchConfig:
         return read_plain_launch(spec, <LaunchConfig>config, kernel, args, count)
     cdef LaunchConfig size = read_config(config, as_tuple(args, count))
@@ -184,6 +185,7 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
         raise ValueError("config is a function of the arguments, which needs args: pass them all again")
     cdef tuple given = () if args is None else accept_arguments(args)
     cdef LaunchConfig size = None if config is None else read_config(config, given)
+    cdef Kernel code
     drop_size(spec)
     if size is not None:
         fill_config(spec, size)
@@ -191,10 +193,10 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
     if args is not None:
         spec.uses.clear()
         spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
+        code = kernel_of(spec) if kernel is None else accept_kernel(kernel)
+        spec.owners.first = as_owner(code._h)
         spec.owners.second.reset()
-        fill_arguments(
-            spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), PySequence_Fast_ITEMS(given), <size_t>len(given)
-        )
+        fill_arguments(spec, code, PySequence_Fast_ITEMS(given), <size_t>len(given))
     elif size is not None:
         fix_shapes(spec)
     return 0 if size is None else finish_rules(spec, size)
@@ -236,7 +238,6 @@ cdef int fill_code(NodeSpec& spec, Kernel kernel) except -1:
         spec.params.kernel.kern = NULL
     if not find_likely_function(kernel._h, &spec.likely):
         raise_noted(f"find the function of kernel {kernel._name()!r} in the current context")
-    spec.owners.first = as_owner(kernel._h)
     return 0
 
 

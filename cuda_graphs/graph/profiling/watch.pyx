@@ -41,7 +41,7 @@ cdef class WeakDefinition:
     cdef WeakNode entry
 
     def __init__(self, InsertionPoint definition not None):
-        self.entry = WeakNode(definition._h)
+        self.entry = WeakNode(definition._ref.handle())
 
     def __call__(self):
         return definition_of(self.entry.lock())

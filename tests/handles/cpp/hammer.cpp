@@ -173,7 +173,8 @@ bool add_host_node(Definition& definition) {
     GraphBox& graph = *box_of<NodeRecord>(definition.entry)->graph;
     NodeSpec spec;
     fill(spec);
-    const Dependencies place = dependencies_on(definition.nodes.empty() ? definition.entry : definition.nodes.back());
+    const Dependencies place =
+        dependencies_on(*box_of<NodeRecord>(definition.nodes.empty() ? definition.entry : definition.nodes.back()));
     OwnerSlot slot;
     CHECK(prepare_node(graph, spec, slot));
     CUgraphNode raw = nullptr;
@@ -206,7 +207,7 @@ void add_memset(Definition& definition) {
     {
         const GilRelease released;
         CHECK(use_placeholders(spec, *uses) == CUDA_SUCCESS);
-        CHECK(make_node(dependencies_on(definition.entry), spec, &raw) == CUDA_SUCCESS);
+        CHECK(make_node(dependencies_on(*box_of<NodeRecord>(definition.entry)), spec, &raw) == CUDA_SUCCESS);
     }
     add_node(graph, raw, spec.kind, {}).make_metadata().parameters = std::move(uses);
 }
