@@ -3,8 +3,8 @@
 //
 // A mutex that is almost free as long as one thread alone uses it: the first one that locks it. That thread neither
 // calls the mutex nor makes an atomic read-modify-write operation. The first other thread that locks it takes this away
-// for good, by a system call that makes all threads of the process agree about memory (membarrier). From then on it
-// is an ordinary mutex. Without that system call it always is.
+// for good, by a system call that makes all threads of the process agree about memory (membarrier, some milliseconds).
+// From then on it is an ordinary mutex. Without that system call it always is.
 #ifndef CUDA_GRAPHS_CORE_DRIVER_BIASED_LOCK_HPP
 #define CUDA_GRAPHS_CORE_DRIVER_BIASED_LOCK_HPP
 
