@@ -448,6 +448,61 @@ def test_a_cuda_kernel_takes_another_length_if_its_config_is_a_function(source, 
     assert calls == [((n,), n, 3) for n in LENGTHS]
 
 
+@pytest.mark.parametrize("kernel", [None, "the same"])
+@pytest.mark.parametrize("of", ["the definition", "an executable"])
+def test_an_update_without_a_config_keeps_the_config_function(of, kernel, source, stream):
+    """Also with new arguments, for which the function is called."""
+
+    def config(x, n, a):
+        return {"grid": -(-n // 32), "block": 32}
+
+    g = cg.GraphDef()
+    x = g.param("x", VECTOR)
+    node = g.launch(config, source, x, x.shape[0], 3.0)
+    graph = g.instantiate() if of == "an executable" else None
+    place = node if graph is None else graph[node]
+    for factor in (None, 5.0, 7.0):
+        if factor is None:
+            place.update()
+        else:
+            place.update(args=(x, x.shape[0], factor), kernel=kernel and source)
+        for n in LENGTHS:
+            values = array(np.ones(n, "f"))
+            (graph or g.instantiate()).launch(stream, x=values)
+            stream.sync()
+            assert (values.to_numpy() == (factor or 3)).all()
+
+
+def test_a_fill_keeps_its_width_when_it_takes_an_array_of_any_length(stream):
+    g, known = cg.GraphDef(), ramp(9)
+    x, y, width = g.param("x", VECTOR), g.param("y", VECTOR), g.param("width", cg.u64, default=4)
+    fixed, counted = g.memset(known, np.float32(8), 3), g.memset(known, np.float32(9), width)
+    fixed.succ.add(counted)
+    fixed.update(dst=x)
+    counted.update(dst=y)
+    one, two = ramp(5), ramp(6)
+    g.instantiate().launch(stream, x=one, y=two)
+    stream.sync()
+    assert (one.to_numpy().tolist(), two.to_numpy().tolist()) == ([8, 8, 8, 3, 4], [9, 9, 9, 9, 4, 5])
+
+
+def test_a_fill_of_a_whole_parameter_needs_a_width_for_other_memory(stream):
+    g, known = cg.GraphDef(), ramp(3)
+    x, y = g.param("x", VECTOR), g.param("y", VECTOR)
+    fill = g.memset(x, np.float32(8))
+    with pytest.raises(TypeError, match="width is needed"):
+        fill.update(dst=known)
+    fill.update(dst=y)
+    other = ramp(4)
+    g.instantiate().launch(stream, y=other)
+    stream.sync()
+    assert other.to_numpy().tolist() == [8, 8, 8, 8]
+    fill.update(dst=known, width=2)
+    g.instantiate().launch(stream)
+    stream.sync()
+    assert known.to_numpy().tolist() == [8, 8, 2]
+
+
 def test_a_cuda_kernel_with_a_fixed_config_takes_arrays_of_one_shape(source, stream):
     g = cg.GraphDef()
     with pytest.raises(ValueError, match="has no default"):

@@ -243,3 +243,18 @@ def test_threads_may_build_and_run_graphs_of_their_own(kernels, device):
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_a_definition_that_is_initialised_again_drops_its_first_graph(kernels, eventually):
+    """As by two base classes that both call GraphDef.__init__."""
+    before = boxes.live()["graph"]
+    g = cg.GraphDef()
+    for _ in range(3):
+        g.launch(ONE, kernels.nothing)
+        g.__init__()
+        assert g.nodes() == set()
+    eventually(lambda: boxes.live()["graph"] == before + 1)
+    body = g.if_then(g.create_condition(0)).then
+    body.__init__()
+    del g, body
+    eventually(lambda: boxes.live()["graph"] == before)

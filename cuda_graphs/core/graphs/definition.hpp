@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/handles/box.hpp"
@@ -128,11 +129,11 @@ class NodeReference {
     NodeReference(const NodeReference&) = delete;
     NodeReference& operator=(const NodeReference&) = delete;
 
-    // Called once. `any` is a handle of the node's hierarchy.
+    // `any` is a handle of the node's hierarchy. A reference to another node ends: GraphDef.__init__ may run again.
     void refer(const NodeHandle& any, NodeRecord& node) noexcept {
         ObjectReferences& all = *node.graph->references;
-        if (all.count++ == 0) all.any = any;
-        node_ = &node;
+        if (all.count++ == 0) all.any = any;  // first, since `any` may be what the former reference holds
+        const NodeReference former(std::exchange(node_, &node));
     }
     // Makes `object` the Python object of the node, as long as this reference lives.
     void enter(void* object) noexcept { node_->object = object_ = object; }
@@ -143,6 +144,7 @@ class NodeReference {
     NodeHandle handle() const noexcept { return node_handle(any(), *node_); }
 
   private:
+    explicit NodeReference(NodeRecord* node) noexcept : node_(node) {}
     void leave() noexcept;
 
     NodeRecord* node_ = nullptr;

@@ -154,7 +154,7 @@ Owners owners_of(OwnerSlot slot) noexcept;
 
 // The pages of one graph. To give owners to a node, call prepare, then the driver call that makes or changes the node,
 // then commit or rollback. A failure leaves neither a stray owner nor an unprotected
-// node.
+// node, unless another thread has added a node meanwhile: then an owner stays until its page ends.
 class OwnerPages {
   public:
     OwnerPages() = default;

@@ -35,7 +35,7 @@ from cuda_graphs.graph.nodes.node_call cimport NodeCall, call_of
 from cuda_graphs.graph.nodes.callback cimport Callback, callback_of
 from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.insertion_point cimport accept_graph, wrap_node
-from cuda_graphs.graph.nodes.sized_config cimport is_config_running
+from cuda_graphs.graph.nodes.sized_config cimport config_function_of, is_config_running
 from cuda_graphs.graph.nodes.spec cimport (
     accept_arguments,
     change_kernel,
@@ -251,6 +251,8 @@ cdef class ExecutableKernelNode(SwitchableNode):
             before[1] if kernel is None else kernel,
             before[2] if args is None else args,
         )
+        if changes[0] is None and changes[2] is not None:
+            changes = config_function_of(record), changes[1], changes[2]
         if changes[0] is None or changes[1] is None or changes[2] is None:
             self._node._load_with_owners(spec)
         else:

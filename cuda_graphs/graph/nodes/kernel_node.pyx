@@ -47,6 +47,7 @@ from .node_call cimport NodeCall, call_of, leave_call
 from .node_call import NO_CALL
 from .places cimport enter_places, leave_places
 from .places import readable
+from .sized_config cimport config_function_of
 from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel
 
 
@@ -74,6 +75,8 @@ cdef class KernelNode(GraphNode):
             change_declaration(self._record(), reads, writes, None)  # raises before anything has changed
             update_call_in_places(self, call, config, args)
             changes, args = False, None
+        elif config is None and args is not None:
+            config = config_function_of(self._record())
         cdef DeclaredHandle declared
         # A config function gets addresses, and may keep them.
         cdef uint64_t before = enter_places(0 if is_config_function(config) else hierarchy_number(self._open()[0]))

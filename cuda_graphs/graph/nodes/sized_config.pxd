@@ -28,6 +28,9 @@ cdef int device_of_config(LaunchConfig config) noexcept
 # called again, in each executable, when Parameters among the arguments change.
 cdef LaunchConfig read_config(object config, tuple args)
 
+# Returns the config function that the size of a kernel node follows; None for a node without one.
+cdef object config_function_of(NodeRecord* node)
+
 # Returns true while a config function runs on this thread: it holds the lock of an executable.
 cdef inline bint is_config_running() except -1:
     return size_functions_running.load() != 0 and is_config_running_here()

@@ -18,6 +18,7 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.graphs.graph_handles cimport (
     Field,
     LaunchSize,
+    NodeParameters,
     NodeRules,
     ParameterUse,
     ParameterValue,
@@ -147,6 +148,13 @@ cdef LaunchConfig call_config(object config, tuple args):
     rule = make_shared[SizeRule]()
     rule.get().resize, rule.get().self, rule.get().owner = call_function, <void*>self, hold_python(<PyObject*>self)
     return sized_config(found, <SizeRuleRef>rule, tuple(parameters))
+
+
+cdef object config_function_of(NodeRecord* node):
+    cdef NodeParameters* named = node.metadata.get().parameters.get() if node.metadata else NULL
+    if named == NULL or named.rules.size.get() == NULL or named.rules.size.get().resize != call_function:
+        return None
+    return (<ConfigFunction>named.rules.size.get().self).function
 
 
 cdef SizedConfig bind_call(LaunchConfig config, NodeCall call, size_t task):

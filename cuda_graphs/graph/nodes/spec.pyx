@@ -186,7 +186,8 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
     cdef tuple given = () if args is None else accept_arguments(args)
     cdef LaunchConfig size = None if config is None else read_config(config, given)
     cdef Kernel code
-    drop_size(spec)
+    if size is not None or args is not None:
+        drop_size(spec)
     if size is not None:
         fill_config(spec, size)
         begin_rules(spec, size)

@@ -337,17 +337,19 @@ cdef int change_memset(
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
     cdef Memory target
     cdef ArrayView array = None
+    cdef bint follows
     cdef int kind = 0
     target.address, target.size = p.dst, kUnbounded
     if dst is not None:
         array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &target, &spec.owners.first)
         check_writable(array, dst)
         p.dst = target.address
-        if isinstance(dst, ArrayParameter) and width is None:
-            drop_use(spec, Field.kExtent)
+        follows = has_use(spec, Field.kBytes) and width is None
+        drop_use(spec, Field.kBytes)
+        if follows and not isinstance(dst, ArrayParameter):
+            raise TypeError("width is needed: the node fills the whole array of its parameter, however large it is")
+        if follows:
             use_bytes(spec, dst)
-        else:
-            drop_use(spec, Field.kBytes)
     elif dst_owner is not None:
         raise ValueError("dst_owner requires dst")
     held = use_of(spec, Field.kDestination, None)

@@ -41,6 +41,7 @@ cdef class WeakDefinition:
     cdef WeakNode entry
 
     def __init__(self, InsertionPoint definition not None):
+        definition._record()  # raises for a definition that was not initialised
         self.entry = WeakNode(definition._ref.handle())
 
     def __call__(self):
