@@ -21,6 +21,7 @@ __all__ = [
     "EXCHANGE",
     "OVERFLOW_PATH",
     "REPORT",
+    "STACK",
     "START",
     "STATE",
     "STOP",
@@ -45,8 +46,9 @@ __all__ = [
     "size_of",
 ]
 
+STACK = "adstack."  # prefix of the paths of the stacks of a gradient
 # The path of the host's word that holds the number, from 1 on, of the stack that overflowed; 0: none.
-OVERFLOW_PATH = "adstack.overflow"
+OVERFLOW_PATH = f"{STACK}overflow"
 REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
 # The state of checkpoints: element 0 is the point to resume at; element YIELDED is the checkpoint that yielded, or -1.
 STATE = "checkpoint.state"

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuda_graphs.compiler.artifact import REPORT
+from cuda_graphs.compiler.artifact import REPORT, STACK
 from cuda_graphs.graph.display.reading import Reading
 from cuda_graphs.graph.nodes import node_kinds as kinds
 from cuda_graphs.graph.nodes.memory_nodes import operand_parameters
@@ -245,7 +245,13 @@ class NodeRows:
         if slot.path in kernel.temps:
             return self.tables.memory.add_words(value, kernel.temps[slot.path])
         found = self.find(node, value)
-        if found is None and value:
+        if found is None and slot.path.startswith(STACK):
+            self.problem(
+                node,
+                "is a gradient that keeps values of a loop, in memory whose size depends on the driver: save the graph "
+                "without it",
+            )
+        elif found is None and value:
             self.problem(
                 node, f"uses the array {slot.path!r} ({address_words(value)}), which is not saved: {REMEDY}"
             )

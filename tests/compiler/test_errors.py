@@ -281,6 +281,7 @@ MISTAKES = [
     (Syntax, "print takes sep and end", "print(n, sep=n)  #!"),
     (Type, "the parameter 'n' has no method 'format'", "print(n.format(a))  #!"),
     (Value, "the format 'd' has no meaning for f32", "print('%d' % a)  #!"),
+    (Value, r"the format '\+d' has no meaning for u32", "print('%+d' % cg.u32(1))  #!"),
     (Type, "a printed value must be a number, not the array 'x'", "print(x)  #!"),
     # Operations and members that a type does not have
     (Type, "unsupported operand types for ~: f32", "y = ~a  #!"),

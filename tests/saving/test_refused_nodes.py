@@ -77,6 +77,26 @@ def test_temporaries_are_refused(g, pinned, refused):
     refused(g, "has memory in executables only: use alloc(shape=, dtype=) instead", include=[x])
 
 
+@cg.kernel
+def powers(x: cg.Array1[cg.f64], y: cg.Array0[cg.f64]) -> None:
+    for i in x:
+        v = x[i]
+        for _ in range(3):
+            v = cg.sin(v) * x[i]
+        y[()] += v
+
+
+def test_gradients_that_keep_values_of_loops_are_refused(g, refused):
+    x, y = cg.ndarray(cg.f64, 4, needs_grad=True), cg.ndarray(cg.f64, (), needs_grad=True)
+    g.call(powers, x, y).call(powers.grad, x, y)
+    refused(
+        g,
+        "is a gradient that keeps values of a loop",
+        "save the graph without it",
+        include=[x, y, x.grad, y.grad],
+    )
+
+
 @cg.kernel(debug=True)
 def shifted(x: Floats, by: cg.i32):
     for i in x:

@@ -8,16 +8,14 @@ values. Their adjoints need a single register, since only the adjoint of the las
 
 from __future__ import annotations
 
-from cuda_graphs.compiler.artifact import OVERFLOW_PATH
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STACK
 from cuda_graphs.compiler.autodiff.analysis.bounds import capacity
 from cuda_graphs.compiler.autodiff.analysis.program_points import ProgramPoints
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import i32, i64
 
-__all__ = ["OVERFLOW", "STACK", "AdStack", "skip_writes_if"]
-
-STACK = "adstack."  # start of the path of a stack
+__all__ = ["OVERFLOW", "AdStack", "skip_writes_if"]
 
 # One word of host memory: the number, counted from 1, of a stack that overflowed in an iteration.
 OVERFLOW = ir.Array(OVERFLOW_PATH, i64, 1, ir.Space.FIELD, (1,))

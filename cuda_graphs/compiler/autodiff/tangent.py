@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cuda_graphs.compiler.artifact import STACK
 from cuda_graphs.compiler.autodiff.analysis.activity import edges
 from cuda_graphs.compiler.autodiff.analysis.refusals import gradient_error, no_derivative, refuse_gradients
 from cuda_graphs.compiler.ir import ir
@@ -22,7 +23,6 @@ from cuda_graphs.compiler.passes.copy import Copier
 from .derivatives import contribution
 from .forward import zero
 from .gradient import gradient
-from .stacks import STACK
 
 __all__ = ["constant", "second", "tangent"]
 

@@ -28,6 +28,8 @@ def format_of(type: ScalarType, spec: str) -> str | None:
     letter = found[4] or letters[:1]
     if letter not in letters or (found[3] and letter in "dx"):
         return None
+    if type.kind == "uint" and set(found[1]) & set("+ "):  # C prints no sign of unsigned numbers
+        return None
     return spec[: len(spec) - len(found[4])] + letter
 
 

@@ -41,8 +41,8 @@ cdef class NDArray(WithoutOperators):
     cdef int _open(self) except -1
     cdef Buffer _memory(self)
     cdef NDArray _part(self, Py_ssize_t offset, tuple shape, object dtype)
-    cdef int _allocate(self, bint filled=*) except -1
-    cdef Buffer _new_buffer(self, object device, bint filled)
+    cdef int _allocate(self, bint filled=*, bint in_capture=*) except -1
+    cdef Buffer _new_buffer(self, object device, bint filled, bint in_capture)
     cdef int _copy_from(self, NDArray other) except -1
     cdef int _begin_change(self, Stream stream) except -1
     cdef int _end_change(self, Stream stream, tuple operands) except -1

@@ -49,6 +49,7 @@ from cuda_graphs.objects.memory.buffer cimport (
     MemoryKind,
     check_launched,
     fill_elements,
+    is_of_capture,
     is_of_graph,
     part_of,
     raise_memory_error,
@@ -248,7 +249,7 @@ cdef class NDArray(WithoutOperators):
             with allocation_lock:
                 if self._dual is None:
                     made._offset = self._offset
-                    made._allocate()
+                    made._allocate(True, is_of_capture(self._buffer))
                     self._dual = made
                     with_duals.add(self)
         return self._dual
@@ -295,8 +296,10 @@ cdef class NDArray(WithoutOperators):
         part._buffer = self._buffer
         return part
 
-    cdef int _allocate(self, bint filled=True) except -1:
-        """Allocate memory on the requested device, also for the gradient. Fill it with zeros unless `filled` is False."""
+    cdef int _allocate(self, bint filled=True, bint in_capture=True) except -1:
+        """Allocate memory on the requested device, also for the gradient. Fill it with zeros unless `filled` is False.
+
+        During a capture it is memory of the graph, unless `in_capture` is False."""
         cdef DeviceScope scope
         cdef NDArray grad = None
         device = Device(self._device)
@@ -304,7 +307,7 @@ cdef class NDArray(WithoutOperators):
         if device._context is None:
             device.set_current()
         keep_alive.release_finished()
-        cdef Buffer buffer = self._new_buffer(device, filled)
+        cdef Buffer buffer = self._new_buffer(device, filled, in_capture)
         if self._needs_grad:
             grad = make_unallocated(self._partner_class, self.dtype, self.element_shape, self.shape, False, False, device)
             grad._offset = self._offset
@@ -313,11 +316,10 @@ cdef class NDArray(WithoutOperators):
         self._buffer = buffer
         return 0
 
-    cdef Buffer _new_buffer(self, object device, bint filled):
-        """Return memory for the elements. During a capture it is memory of the graph, but not that of a Field, which other
-        graphs may use too."""
+    cdef Buffer _new_buffer(self, object device, bint filled, bint in_capture):
+        """Return memory for the elements. That of a Field is never memory of a graph, since other graphs may use it too."""
         cdef size_t size = self.size * self._itemsize
-        cdef Stream current = None if isinstance(self, Field) else current_or(None)
+        cdef Stream current = None if isinstance(self, Field) or not in_capture else current_or(None)
         cdef Buffer buffer = None if current is None else allocate_for_array(device.device_id, size, current)
         if buffer is not None:
             if filled:
@@ -784,9 +786,14 @@ def find_field(str name):
 
 
 def clear_duals():
-    """Fill all duals with zeros."""
+    """Fill all duals with zeros, except for closed ones and memory of a graph that has not been launched."""
+    cdef NDArray dual
+    cdef Buffer memory
     for each in list(with_duals):
-        each.dual.fill(0)
+        dual = each.dual
+        memory = dual._buffer
+        if memory._h and memory._ask() != MemoryKind.UNLAUNCHED:
+            dual.fill(0)
 
 
 def address_of(NDArray field):

@@ -10,7 +10,7 @@ cdef class PackedField(Field):
 
     cdef NDArray whole_grad
 
-    cdef int _allocate(self, bint filled=True) except -1:
+    cdef int _allocate(self, bint filled=True, bint in_capture=True) except -1:
         share(self, self._base, self.whole_grad)
         return 0
 

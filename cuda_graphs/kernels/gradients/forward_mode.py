@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals
 from cuda_graphs.kernels.arrays.struct_array import StructArray
 from cuda_graphs.kernels.arrays.struct_values import converted, is_structured
+from cuda_graphs.objects.device.current import current_stream
 
 from .call_arrays import is_primal
 from .custom_gradients import GradReplaced
@@ -34,7 +36,8 @@ class FwdMode:
     Each array and field with a gradient, or with needs_dual=True, has a `dual` of its type and shape. In the block, a
     store of a kernel also sets the dual of the element, and an atomic addition also adds to the dual. At the end,
     `loss.dual` holds the product of the Jacobian matrix of all calls and the seed. Forward mode saves no intermediate
-    values: control flow costs no memory, and kernels may overwrite arrays.
+    values: control flow costs no memory, and kernels may overwrite arrays. A graph that is captured in the block
+    computes derivatives if it is launched in the block, which the seed does not outlive.
 
     A `Tape` in the block, and the gradient of a kernel, compute second derivatives: the `dual` of each gradient becomes
     the derivative of the gradient along the seed, as in ``x.grad.dual``.
@@ -53,6 +56,7 @@ class FwdMode:
     Raises:
         TypeError: `loss` or `param` is not an NDArray, or the seed does not consist of numbers.
         ValueError: An array has no dual, or is both `loss` and `param`; or the seed is missing or has the wrong size.
+        RuntimeError: The block begins in a capture.
     """
 
     replaces = True
@@ -74,6 +78,11 @@ class FwdMode:
     def __enter__(self) -> FwdMode:
         if self._state != "new":
             raise RuntimeError("a FwdMode can be entered only once: make a new one")
+        if capture_of(current_stream()):
+            raise RuntimeError(
+                "a FwdMode cannot begin in a capture, since the host writes its seed: begin it before the capture, and "
+                "launch the graph in its block"
+            )
         hooks.install(self)
         try:
             if self.clear_gradients:

@@ -184,7 +184,7 @@ def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:
     if found is None:
         raise compile_error(
             CompileValueError, frame.builder.loc, f"the format {form!r} has no meaning for {scalar.type}",
-            "integers take d, unsigned ones also x, floats f, e or g, with a width and a precision: {x:8.3f}",
+            "integers take d, unsigned ones x too but no sign, floats f, e, g, with a width and a precision: {x:8.3f}",
         )  # fmt: skip
     return scalar, found
 
