@@ -49,12 +49,12 @@ cuda.core.
 
 Launches of 1000 nodes differ by a third from turn to turn, for all contestants. In seven runs they took 0.03 to 1.36
 us more than from C, and the least from Python between 0.48 less and 1.02 more. In 26 runs the launch of one kernel
-took 1.06 to 1.14 of that from C (at most 1.08 in six of them), the least from Python 1.03 to 1.09. In 16 later runs a
-node of a chain of 1000 took 2.4 to 2.8 of that from C, 2.5 by the median, the least from Python 1.5 to 1.6. A node is
-an object of Python that knows the line of the program that added it, it keeps its kernel and its graph alive, and each
-of our calls lets other threads of Python run while the driver works ([where the time of a node
-goes](design/2026-11-added-nodes.md)). The table shows one of
-the runs.
+took 1.06 to 1.14 of that from C (at most 1.08 in six of them), the least from Python 1.03 to 1.09. In 31 later runs it
+took 1.05 to 1.11, 1.08 by the median. In 19 of these, on hosts that others used too, a node of a chain of 1000 took
+2.40 to 2.98 of that from C, 2.49 by the median, the least from Python 1.5 to 1.6. A node is an object of Python that
+knows the line of the program that added it, it keeps its kernel and its graph alive, and each of our calls lets other
+threads of Python run while the driver works ([where the time of a node goes](design/2026-11-added-nodes.md)). The table
+shows an earlier run.
 
 """
 
