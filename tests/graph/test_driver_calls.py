@@ -3,6 +3,7 @@
 """Law: a change of an executable makes no more driver calls than it needs. A whole update is one call for any number of
 nodes, and a value of a parameter one call for each node that uses it."""
 
+import ctypes
 import gc
 import weakref
 from collections import Counter
@@ -109,6 +110,19 @@ def test_no_operation_asks_the_driver_for_more_than_it_needs():
 def test_several_devices_cost_one_question_for_the_current_one_at_most(run_child, driver, tmp_path):
     program = "from tests.graph.test_driver_calls import check_operations\ncheck_operations(True)\n"
     run_with_devices(run_child, driver, tmp_path, program)
+
+
+def test_nodes_in_a_context_of_other_code_look_for_their_function_once(fresh_kernels, device):
+    """Nothing of this package keeps such a context, so its functions are not known at the next node."""
+    driver, context = ctypes.CDLL(cg.driver_info().path), ctypes.c_void_p()
+    assert driver.cuCtxCreate_v2(ctypes.byref(context), 0, device.device_id) == 0
+    try:
+        g, kernel = cg.GraphDef(), fresh_kernels().nothing
+        g.launch(ONE, kernel)
+        assert calls_of(g.launch, ONE, kernel) == {"cuGraphAddKernelNode": 1}
+    finally:
+        assert driver.cuCtxDestroy_v2(context) == 0
+        device.set_current()
 
 
 @pytest.fixture

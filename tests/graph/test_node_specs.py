@@ -9,6 +9,7 @@ import weakref
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.graph.profiling.watch import WeakDefinition
 from tests.graph.graph_specs import SPECS, properties
 
 
@@ -82,6 +83,11 @@ def test_an_object_made_past_the_constructor_is_refused_and_does_not_crash(spec)
     for use in (lambda: node.handle, lambda: node.join(), lambda: node.pred.add(node), lambda: repr(node)):
         with pytest.raises(RuntimeError, match="was not made by cuda_graphs"):
             use()
+
+
+def test_a_definition_made_past_the_constructor_has_no_weak_reference():
+    with pytest.raises(RuntimeError, match="was not made by cuda_graphs"):
+        WeakDefinition(cg.GraphDef.__new__(cg.GraphDef))
 
 
 def test_every_kind_has_a_specification():
